@@ -77,7 +77,7 @@ class Choice:
         workload: Its name.
         best: The fixed setting, plain decoding included, that was fastest on the odd repeats.
         best_ratio: Plain decoding's time by its time, on the even repeats.
-        auto_ratio: The same of Auto; None: it did not take part.
+        auto_ratio: The same of Auto, or None if it did not take part.
         auto_by_best: The best setting's time by Auto's; above 1: Auto is faster.
     """
 
@@ -103,7 +103,7 @@ def sweep(model: str) -> tuple[str, ...]:
     is, is tried beside them.
 
     Args:
-        model: Id of its drafter, as `PairState.drafter`; empty: there is none.
+        model: Id of its drafter, as `PairState.drafter`, or empty if there is none.
     """
     if not model:
         return (PLAIN, AUTO, *_LOOKUPS)
@@ -113,7 +113,7 @@ def sweep(model: str) -> tuple[str, ...]:
 
 
 def recommend(report: Report) -> Recommendation | None:
-    """Return the best settings; None: there are no even repeats that everything has run."""
+    """Return the best settings, or None if there are no even repeats that everything has run."""
     table = _Table(report)
     if not table.names:
         return None

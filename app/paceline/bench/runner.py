@@ -81,7 +81,7 @@ class Forecast:
         self._measured[key] = total + run.total_s, n + 1
 
     def left_s(self, current: Cell | None, cells: Iterable[Cell]) -> float | None:
-        """Return the seconds that these runs take; None: nothing is known."""
+        """Return the seconds that these runs take, or None if nothing is known."""
         if not self._plain and not self._measured:
             return None
         runs = [cell for cell in (current, *cells) if cell is not None]
@@ -107,8 +107,8 @@ class Progress:
         stage: "prepare" (describes, calibrates, warms up), "measure" or "done".
         n_done: Runs that count and are over.
         n_total: How many there will be.
-        cell: The run that is under way; None: there is none.
-        left_s: Seconds that remain, by what was measured; None: nothing was yet.
+        cell: The run that is under way, or None if there is none.
+        left_s: Seconds that remain, by what was measured, or None if nothing was yet.
         passed_s: Seconds since it began.
     """
 
@@ -126,8 +126,8 @@ class BenchRun:
     Args:
         plan: From `make_plan`.
         target: The loaded target.
-        draft: The loaded draft model; None: there is none.
-        settings: How they were asked to be loaded; None: not known.
+        draft: The loaded draft model, or None if there is none.
+        settings: How they were asked to be loaded, or None if not known.
         servers: RPC servers whose devices they may be on, as HOST:PORT.
     """
 
@@ -160,7 +160,7 @@ class BenchRun:
     # ------------------------------------------------------------------------------ driving
 
     def next_command(self) -> Command | None:
-        """Return what the engine is to do next; None: an answer is awaited, or all is over."""
+        """Return what the engine is to do next, or None if an answer is awaited, or all is over."""
         if self._is_waiting or self._is_stopped:
             return None
         if not self._commands:

@@ -51,8 +51,8 @@ class BenchMachine:
     Attributes:
         cpu: The processor in words.
         gpus: Graphics processors in words.
-        cores: Physical ones; None: not known.
-        logical_cores: With those that hyperthreading adds; None: not known.
+        cores: Physical ones, or None if not known.
+        logical_cores: With those that hyperthreading adds, or None if not known.
         threads: Of the target for decodes of one token.
         threads_batch: Of the target for wider ones.
         memory_bytes: All of it, in use or not.
@@ -85,7 +85,7 @@ def describe_machine(
     """Return the machine at the end of a benchmark.
 
     Args:
-        engine: What the native library says; None: it was not asked.
+        engine: What the native library says, or None if it was not asked.
         target: The loaded target, for its threads.
         load_before: `load_average` at the beginning.
     """
@@ -142,8 +142,8 @@ class Run:
         n_accepted: See there.
         n_discarded: See there.
         batch_invariant: See there.
-        plain_s: The `decode_s` that it would have had without drafts, by its own figures; None:
-            not known.
+        plain_s: The `decode_s` that it would have had without drafts, by its own figures, or None
+            if not known.
         by_drafter: What each drafter did.
     """
 
@@ -259,7 +259,7 @@ class WorkloadResult:
     results: tuple[Result, ...]
 
     def result_of(self, strategy: str) -> Result | None:
-        """Return a strategy's result; None: it has none."""
+        """Return a strategy's result, or None if it has none."""
         return next((r for r in self.results if r.strategy == strategy), None)
 
 
@@ -270,11 +270,11 @@ class Conditions:
     Attributes:
         machine: What it ran on.
         target: The target model.
-        draft: The draft model; None: there was none.
-        date: When it ended, as ``2026-11-23 08:15 UTC``; empty: not known.
-        settings: How the models were asked to be loaded, paths as names; None: not known.
+        draft: The draft model, or None if there was none.
+        date: When it ended, as ``2026-11-23 08:15 UTC``, or empty if not known.
+        settings: How the models were asked to be loaded, paths as names, or None if not known.
         kernels: Whose kernels computed the target on the CPU; see `ModelInfo`.
-        costs: What steps of the target of each width cost; empty: that is not known.
+        costs: What steps of the target of each width cost, or empty if that is not known.
         draft_costs: The same of the draft model.
     """
 
@@ -421,7 +421,7 @@ def _by_drafter(runs: Iterable[Run]) -> tuple[Drafted, ...]:
 
 
 def acceptance(runs: Iterable[Run]) -> float | None:
-    """Return the accepted share of all judged tokens; None: there were none."""
+    """Return the accepted share of all judged tokens, or None if there were none."""
     n_accepted = n_judged = 0
     for run in runs:
         n_accepted += run.n_accepted
@@ -438,7 +438,7 @@ def quartiles(values: Sequence[float]) -> Ratio:
 
 
 def _bound(runs: Sequence[Run]) -> Bound | None:
-    """Return how replies kept to the bound; None: no reply had a step, so nothing was decided.
+    """Return how replies kept to the bound, or None if no reply had a step, so nothing was decided.
 
     Each is held against its own plain time: another reply's is that of another minute.
     """
@@ -458,7 +458,8 @@ def _bound(runs: Sequence[Run]) -> Bound | None:
 
 
 def bound_of(report: Report, strategies: Iterable[str]) -> Bound | None:
-    """Return how these strategies kept to the bound over all workloads; None: nothing tells."""
+    """Return how these strategies kept to the bound over all workloads, or None if nothing
+    tells."""
     bounds = [
         result.bound
         for workload in report.workloads

@@ -64,7 +64,7 @@ class Workload:
         sampling: How they are drawn.
         seed: Key of the noise; the same in every repeat.
         ignore_eog: Whether the reply goes on to `max_tokens` in any case.
-        earlier: The reply that it replaces; empty: it replaces none.
+        earlier: The reply that it replaces, or empty if it replaces none.
     """
 
     name: str
@@ -80,7 +80,7 @@ class Workload:
 
         Args:
             strategy: A text that `read_strategy` takes.
-            most: Tokens at most; None: as many as the workload says.
+            most: Tokens at most; None means as many as the workload says.
         """
         n_tokens = self.max_tokens if most is None else min(most, self.max_tokens)
         return made_of(

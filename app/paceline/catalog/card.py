@@ -36,12 +36,12 @@ class ModelCard(Checked, frozen=True):
         n_params: Weights, counted over all tensors.
         n_bytes: Of all tensors.
         n_layers: Blocks.
-        n_ctx_train: Tokens the model was trained for; 0: not said.
+        n_ctx_train: Tokens the model was trained for, or 0 if not said.
         n_embd: Width of the residual stream.
         n_experts: 0 for a dense model.
         n_vocab: Tokens.
         tokenizer: Kind and way of splitting, e.g. ``gpt2/qwen2``.
-        vocabulary: 16 hex digits of all token texts; empty: the file has no tokenizer.
+        vocabulary: 16 hex digits of all token texts, or empty if the file has no tokenizer.
         has_template: Whether it brings a chat template.
         layer_bytes: Weights of each block, experts included.
         expert_bytes: Of these, the weights of experts.
@@ -50,14 +50,14 @@ class ModelCard(Checked, frozen=True):
         output_bytes: All other weights outside the blocks, mostly the output.
         kv_elements: Per block: elements of a token's keys and values; (0, 0) for one without
             attention. An upper bound where a window limits attention: `Measurement` is exact.
-        n_experts_used: Of the experts, how many work on one token; 0: not said.
+        n_experts_used: Of the experts, how many work on one token, or 0 if not said.
         tied_bytes: Of `input_bytes`, what serves as the output, too, and is read in full then; 0
             where the output has weights of its own.
-        sidecar: Which drafter without a model of its own it is, an id of `engine.draft.heads`;
-            empty: it is a model.
-        n_heads: Of its last blocks, how many are MTP heads inside a model; 0: it has none.
+        sidecar: Which drafter without a model of its own it is, an id of `engine.draft.heads`, or
+            empty if it is a model.
+        n_heads: Of its last blocks, how many are MTP heads inside a model, or 0 if it has none.
         n_embd_out: Width of the states that it gives, and of those that a head reads, where the
-            header names it; 0: `n_embd`, and of an assistant not known.
+            header names it; 0 means `n_embd`, and of an assistant not known.
     """
 
     name: str
@@ -101,8 +101,8 @@ class Nature(Checked, frozen=True):
     Attributes:
         kind: `enum llama_vocab_type`.
         n_tokens: Tokens of the vocabulary.
-        bos: Id of the token that begins a text; -1: none.
-        eos: Id of the token that ends one; -1: none.
+        bos: Id of the token that begins a text, or -1 if there is none.
+        eos: Id of the token that ends one, or -1 if there is none.
         add_bos: Whether texts begin with it.
         add_eos: Whether texts end with it.
         memory: "attention" takes back single tokens; the others go back to a state that was kept.

@@ -248,7 +248,7 @@ def repository_page(
 
     Args:
         hub: Where it is.
-        inspector: Asks llama.cpp; None: it is not asked.
+        inspector: Asks llama.cpp, or None if it is not asked.
         repo: ``OWNER/NAME``.
         revision: Branch, tag or commit.
         is_stopped: Ends the call.

@@ -74,14 +74,14 @@ class Models:
 
     Args:
         paths: The program's folders.
-        endpoint: The Hub's address; empty: the usual one.
+        endpoint: The Hub's address; empty means the usual one.
         offline: Whether the Hub may not be asked.
         own_folders: Folders that the user has added.
-        download_folder: Where downloads go; None: `Paths.models_dir`.
-        proxy: Address of the proxy by which the Hub is asked; empty: as the environment says.
+        download_folder: Where downloads go; None means `Paths.models_dir`.
+        proxy: Address of the proxy by which the Hub is asked; empty means as the environment says.
         environ: The environment variables that set other programs' folders.
-        home: The user's folder; None: as the system says.
-        curated: The list of pairs; None: the one that is shipped.
+        home: The user's folder; None means as the system says.
+        curated: The list of pairs; None means the one that is shipped.
     """
 
     def __init__(
@@ -169,7 +169,7 @@ class Models:
 
         Args:
             target: Path or reference of the target.
-            draft: The same of a draft model, or of a file with a head; empty: the target's own
+            draft: The same of a draft model, or of a file with a head; empty means the target's own
                 head.
             is_stopped: Polled while the network is waited for.
 
@@ -222,11 +222,11 @@ class Models:
         return search.find(target, is_late, by_translation=by_translation)
 
     def measured(self, target: str, draft: str = "") -> MeasuredPair | None:
-        """Return what was measured of two files on this machine before; None: nothing.
+        """Return what was measured of two files on this machine before; None means nothing.
 
         Args:
             target: A path; of an ``hf:`` reference nothing was.
-            draft: The same of the draft model or a head's own file; empty: there is none.
+            draft: The same of the draft model or a head's own file, or empty if there is none.
         """
         try:
             ids = [file_id(Path(file)) for file in (target, draft) if file]

@@ -40,7 +40,7 @@ class Sidecar:
 
     Attributes:
         kind: How it drafts, an id of `engine.draft.heads`.
-        model: What it drafts for, as far as names tell; empty: they do not.
+        model: What it drafts for, as far as names tell, or empty if they do not.
     """
 
     kind: str
@@ -88,7 +88,8 @@ def heads_in_header(header: GgufHeader, tensors: Iterable[str]) -> tuple[str, in
 
 
 def sidecar_in_path(path: str) -> Sidecar | None:
-    """Return which sidecar a file is by its name, and by that of its folder; None: none.
+    """Return which sidecar a file is by its name, and by that of its folder, or None if there is
+    none.
 
     Args:
         path: Within its repository, with ``/``; or the name alone.
@@ -108,7 +109,7 @@ def has_head_by_path(path: str) -> bool:
 
 
 def sidecar_of(card: ModelCard, file_name: str) -> Sidecar | None:
-    """Return which sidecar a file is whose header was read; None: none.
+    """Return which sidecar a file is whose header was read, or None if there is none.
 
     Args:
         card: Of the file.

@@ -62,8 +62,8 @@ class Advice:
         code: Stable name of the rule.
         text: The thing to try.
         reason: The figures that it rests on.
-        strategy: The strategy that the text names; None: it is about the loaded pair.
-        frees_bytes: Memory of the draft model that can be unloaded; 0: none.
+        strategy: The strategy that the text names, or None if it is about the loaded pair.
+        frees_bytes: Memory of the draft model that can be unloaded, or 0 if there is none.
     """
 
     code: AdviceCode
@@ -106,7 +106,7 @@ class _Case(NamedTuple):
         return min(int(self.settings.get(self.length_name, 0)), MAX_WIDTH - 1)
 
     def high(self, name: str) -> float:
-        """The upper end of a setting's range; 0: there is no such setting."""
+        """The upper end of a setting's range, or 0 if there is no such setting."""
         return next((p.high for p in self.info.parameters if p.name == name), 0)
 
     def figures(self) -> Sentence:
@@ -332,7 +332,7 @@ def pair_advice(
         report: The last report of a reply.
         models: Ids of the drafters that are models.
         target: The loaded target.
-        draft: The loaded draft model; None: there is none.
+        draft: The loaded draft model, or None if there is none.
         title: Names drafters.
     """
     frees = draft.size_bytes if draft is not None else 0

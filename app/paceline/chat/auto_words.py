@@ -220,7 +220,7 @@ def decision_rows(
     Args:
         mix: All steps of the reply.
         title: Names drafters.
-        stats: The reply's figures; None: not known.
+        stats: The reply's figures, or None if not known.
         judges: Whether it may be said that drafts do not pay.
     """
     if not mix.n_steps:
@@ -386,7 +386,7 @@ def balance(report: ControlReported) -> Iterator[Sentence]:
 
 
 def unused_words(drafters: Sequence[Outlook], title: Titles) -> str:
-    """Return which of these drafters were not used so far; empty: all were."""
+    """Return which of these drafters were not used so far, or empty if all were."""
     names = [title(outlook.drafter) for outlook in drafters if not is_used(outlook)]
     return sentence("Not used so far: {names}.", names=joined(names, ", ")) if names else ""
 

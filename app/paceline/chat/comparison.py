@@ -54,7 +54,8 @@ STOPPED = RunError("stopped", sentence("The comparison was stopped."))
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One side: what its reply is generated with, and by which models; None: the loaded ones."""
+    """One side: what its reply is generated with, and by which models; None means the loaded
+    ones."""
 
     options: TurnOptions
     pair: Pair | None = None
@@ -125,7 +126,7 @@ class ReplyComparison:
         return tuple(turn.reply for turn in self._run.turns)
 
     def obstacle(self) -> UserText:
-        """Return why nothing can be compared now; empty: it can."""
+        """Return why nothing can be compared now, or empty if it can."""
         if self.is_running:
             return sentence("A comparison is under way.")
         if self._session.active is not None:
@@ -135,14 +136,14 @@ class ReplyComparison:
         return "" if self._pair.state.pair is not None else sentence("No model is loaded.")
 
     def elapsed_s(self, side: int) -> float | None:
-        """Return the seconds since a side's turn began; None: it has not, or is over."""
+        """Return the seconds since a side's turn began, or None if it has not, or is over."""
         turn = self._run.turns[side] if self.is_running else None
         if turn is None or turn.began_s is None or turn.reply.has_ended:
             return None
         return self._clock() - turn.began_s
 
     def start(self, conversation_id: str, question_id: str, sides: Sequence[Side]) -> bool:
-        """Write two replies to a question; False: see `obstacle`.
+        """Write two replies to a question; False means see `obstacle`.
 
         The seed is that of the first side's settings, else of the reply that there is, else drawn.
 

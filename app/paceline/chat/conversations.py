@@ -123,11 +123,11 @@ class Conversations:
         self.folders.look_again()
 
     def summary(self, conversation_id: str) -> ConversationSummary | None:
-        """Return the line of one conversation; None: it is not in the list."""
+        """Return the line of one conversation, or None if it is not in the list."""
         return self._summaries.get(conversation_id)
 
     def folder_of(self, conversation_id: str) -> Folder | None:
-        """Return the folder of a conversation that is open; None: it is in none."""
+        """Return the folder of a conversation that is open, or None if it is in none."""
         return self.folders.get(self._open[conversation_id].conversation.folder_id)
 
     def open_in(self, folder_id: str) -> tuple[Conversation, ...]:
@@ -236,8 +236,8 @@ class Conversations:
 
         Args:
             private: Whether nothing of it is ever stored.
-            settings: How its replies are drawn; None: by the defaults.
-            folder_id: The folder that it is in; empty: none.
+            settings: How its replies are drawn; None means by the defaults.
+            folder_id: The folder that it is in, or empty if there is none.
 
         Returns:
             Its id, for `close`.
@@ -338,7 +338,7 @@ class Conversations:
         return recorded if recorded and _can_be_used(recorded) else self._defaults()
 
     def _as_recorded(self, records: Iterator[RunRecord]) -> ReplySettings | None:
-        """Return the settings of the first of these records, the newest; None: there is none.
+        """Return the settings of the first of these records, the newest, or None if there is none.
 
         A record has the seed of its reply, whether it was drawn or fixed: two replies after each
         other have the same one only if it was fixed, and so has one that has that of the defaults.
@@ -512,7 +512,7 @@ class Conversations:
             self.store_of(unsent_id).save_unsent_files(unsent_id, files)
 
     def save_unsent(self, unsent_id: str, text: str) -> None:
-        """Keep text that was written, but not sent; empty: there is none any more."""
+        """Keep text that was written, but not sent, or empty if there is none any more."""
         if unsent_id not in self._purged:
             self.store_of(unsent_id).save_unsent(unsent_id, text)
 

@@ -94,7 +94,7 @@ class Mix:
 
     @property
     def acceptance(self) -> float | None:
-        """Accepted of the judged tokens, 0..1; None: none was judged."""
+        """Accepted of the judged tokens, 0..1, or None if none was judged."""
         judged = sum(work.n_judged for work in self.drafters.values())
         accepted = sum(work.n_accepted for work in self.drafters.values())
         return accepted / judged if judged else None
@@ -162,11 +162,11 @@ class Phase:
             nor have there been enough for figures; the others are reasons of `Decision`.
         drafters: Ids of the drafters that are meant.
         per_step: Tokens per step.
-        step_time: Time of a step over a plain one's; None: not known. `per_step` over it is the
-            reply's gain.
-        rate: Share of drafted tokens that were accepted, 0..1; None: none was judged.
-        price: Of "expensive": the figures that make it so; None: they do not tell.
-        gain: Of "shut": the drafter's speed over plain decoding's, below 1; None: not known.
+        step_time: Time of a step over a plain one's, or None if not known. `per_step` over it is
+            the reply's gain.
+        rate: Share of drafted tokens that were accepted, 0..1, or None if none was judged.
+        price: Of "expensive": the figures that make it so, or None if they do not tell.
+        gain: Of "shut": the drafter's speed over plain decoding's, below 1, or None if not known.
         n_drafts: Drafts that the figures rest on.
         has_ended: Whether it is about a whole reply, which has ended.
     """
@@ -203,7 +203,7 @@ def drafting(
         drafters: Ids of the drafters.
         per_step: Tokens of these steps.
         rate: Share of their drafted tokens that were accepted, 0..1.
-        stats: The reply's figures so far; None: there are none yet.
+        stats: The reply's figures so far, or None if there are none yet.
         n_drafts: Drafts that these figures rest on.
     """
     verdict = stats.verdict if stats is not None else None
@@ -225,8 +225,8 @@ def phase_of(
 
     Args:
         mix: The newest steps.
-        stats: Of the reply so far; None: not known.
-        report: The last report; None: there was none yet.
+        stats: Of the reply so far, or None if not known.
+        report: The last report, or None if there was none yet.
         before: The phase that is shown; it is kept where the steps allow it.
     """
     if _is_unknown(mix):
@@ -247,8 +247,8 @@ def phase_of_whole(
 
     Args:
         mix: All its steps.
-        stats: Its figures; None: not known.
-        report: The last report; None: not known.
+        stats: Its figures, or None if not known.
+        report: The last report, or None if not known.
     """
     is_felt = stats is not None and stats.verdict in ("gain", "loss")
     if _is_unknown(mix):
@@ -377,7 +377,7 @@ class DecisionLog:
 
     Attributes:
         whole: All steps.
-        phase: The phase that is shown; None: nothing is known of any step.
+        phase: The phase that is shown, or None if nothing is known of any step.
     """
 
     def __init__(self) -> None:

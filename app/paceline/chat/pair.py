@@ -55,7 +55,7 @@ class Pair:
     Attributes:
         target: The target and how it is loaded.
         drafting: What drafts besides lookups; the head in the target's file may be absent.
-        lookup_cache: A static lookup-cache file; empty: none.
+        lookup_cache: A static lookup-cache file, or empty if there is none.
         exact: Choose batch widths that make a reply the same with any strategy.
     """
 
@@ -84,7 +84,7 @@ class Pair:
 
     @property
     def draft(self) -> ModelParams | None:
-        """The draft model, as it is loaded; None: there is none."""
+        """The draft model, as it is loaded, or None if there is none."""
         return params_of(self.drafting)
 
     @property
@@ -169,7 +169,7 @@ class PairLoader:
 
     Attributes:
         kernels: Which kernels the pairs that are loaded from now on compute with.
-        states: Where their states of texts are kept; None: nowhere.
+        states: Where their states of texts are kept, or None if nowhere.
         servers: RPC servers whose devices they may be put on, as HOST:PORT.
     """
 
@@ -197,7 +197,8 @@ class PairLoader:
 
     @property
     def held(self) -> Pair | None:
-        """The pair that takes memory in the engine now, automatic values decided; None: none."""
+        """The pair that takes memory in the engine now, automatic values decided, or None if there
+        is none."""
         return self._held
 
     def set_listener(self, listener: PairListener | None) -> None:
@@ -220,7 +221,7 @@ class PairLoader:
 
         Args:
             pair: What is to be loaded, automatic values as such.
-            decided: The same with automatic values decided; None: as they were decided before,
+            decided: The same with automatic values decided; None means as they were decided before,
                 otherwise the engine decides.
         """
         kept = [(p, d) for p, d in self._decided.items() if p in (self._good, pair)]
@@ -259,7 +260,8 @@ class PairLoader:
             self._set(PairState("loading", pair))
 
     def reload(self) -> bool:
-        """Load the pair again that worked last, otherwise the requested one; False: there is none.
+        """Load the pair again that worked last, otherwise the requested one; False means that there
+        is none.
 
         After the engine's death it is the pair that was loaded, or being loaded, when it died.
         """

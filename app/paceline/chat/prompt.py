@@ -77,7 +77,7 @@ class GradualPrompt:
 
         Args:
             path: The same as in the last call, or another one: then it starts again.
-            system_prompt: Put before it; empty: none.
+            system_prompt: Put before it, or empty if there is none.
             until_s: The time to stop; at least a few messages are taken even after it.
             known: See `build_messages`.
         """

@@ -410,7 +410,7 @@ def _of_closing(
 
 
 def _sign_before(text: str, at: int) -> str:
-    """The last character before a place that is no blank; empty: there is none."""
+    """The last character before a place that is no blank, or empty if there is none."""
     while at and text[at - 1].isspace():
         at -= 1
     return text[at - 1 : at]

@@ -72,18 +72,18 @@ class Reply:
         text: The text so far.
         steps: One record per decoding step, for the plot and the figures.
         n_prompt: Tokens of the prompt; 0 until known.
-        wait: How its prompt is read; None: that has not begun.
+        wait: How its prompt is read, or None if that has not begun.
         seed: Key of the noise, as reported.
         submitted_s: When the turn was handed to the engine, on the session's clock.
-        started_s: The same in seconds since the epoch; 0: it was not.
+        started_s: The same in seconds since the epoch, or 0 if it was not.
         first_token_s: Seconds from then to the first token.
         reason: Why the reply ended.
         stats: The figures so far, in the end those of the whole; None before the first ones.
         error: Why it failed.
         notes: Remarks of the engine about the turn, for the user.
         n_cut: Messages that were left out of the prompt.
-        target: The target; None: not known.
-        draft: The draft model; None: there was none.
+        target: The target, or None if not known.
+        draft: The draft model, or None if there was none.
         app_version: Paceline's version.
         engine_version: llama-cpp-python's version.
         stopping: Whether the user asked it to stop.
@@ -92,7 +92,7 @@ class Reply:
         n_parts: In how many turns it was written; those before are in text and steps.
         edited: Whether its user wrote the text.
         earlier: The reply that it replaces, and other versions of that one.
-        knows_marks: Whether template or vocabulary know marks of reasoning; None: not known.
+        knows_marks: Whether template or vocabulary know marks of reasoning, or None if not known.
     """
 
     message_id: str
@@ -125,7 +125,7 @@ class Reply:
     knows_marks: bool | None = None
 
     def go_on_after(self, text: str, old: Reply | None) -> None:
-        """Begin with another reply's text, drawn as that was; None: only the text is known."""
+        """Begin with another reply's text, drawn as that was, or None if only the text is known."""
         steps = list(old.steps) if old is not None else []
         said = "".join(step.text for step in steps)
         if not text.startswith(said):
@@ -151,7 +151,7 @@ class Reply:
 
     @property
     def n_prefilled(self) -> int:
-        """Tokens of the prompt that are in the context; 0: reading has not begun."""
+        """Tokens of the prompt that are in the context, or 0 if reading has not begun."""
         return self.wait.n_done if self.wait is not None else 0
 
     @property

@@ -140,8 +140,8 @@ class ReplyRunner:
         client: Where commands go.
         pair: The models; loaded again if they are gone.
         conversations: Gets the reply's message, text and record.
-        fingerprint_of: The fingerprint of a model's file by its path, at once; empty: not known,
-            or not yet.
+        fingerprint_of: The fingerprint of a model's file by its path, at once, or empty if not
+            known, or not yet.
         clock: Monotonic seconds.
         on_begin: Called with its chat when the engine begins with a reply, before it drafts.
         on_end: Called with its chat when a reply has ended, after the listener.

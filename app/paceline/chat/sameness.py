@@ -67,16 +67,16 @@ class Differs:
     Attributes:
         index: The token's index in the reply, from 0.
         n_tokens: Tokens of the reply.
-        expected: Its text in the reply; empty: the reply ended there, or a token without text.
+        expected: Its text in the reply, or empty if the reply ended there, or a token without text.
         found: Its text in plain decoding; empty as above.
         margin: The smallest change of one logit with which plain decoding has the reply's token,
-            too; None: no change can.
+            too, or None if no change can.
         before: The end of the text that both share.
         is_promised: Whether equality was promised, for the reply and for the check.
-        logit_difference: The largest difference of one logit that was measured between batch
-            widths with this file on this computer; None: not measured.
-        reused: How many tokens of the prompt were still in the context when the reply was made,
-            and now; None: not known.
+        logit_difference: The largest difference of one logit that was measured between batch widths
+            with this file on this computer, or None if not measured.
+        reused: How many tokens of the prompt were still in the context when the reply was made, and
+            now, or None if not known.
         any_context: Whether the text of the pair that is loaded now does not depend on what the
             context held before.
     """
@@ -157,7 +157,7 @@ class SamenessCheck:
 
     @property
     def message_id(self) -> str:
-        """The reply that is being checked; empty: none is."""
+        """The reply that is being checked, or empty if none is."""
         return self._run.message_id if self._run is not None else ""
 
     def obstacle(self, record: RunRecord) -> CannotCompare | None:

@@ -71,7 +71,7 @@ class ChatSession:
         conversations: To read from; changes go through the session, which tells its listener.
         stored_texts: Hands what is stored to the engine; nothing before its limit is set.
         states: Has what the engine stored of chats dropped with their texts.
-        later: How far `bring_up_to_date` is; None: it is not at work.
+        later: How far `bring_up_to_date` is, or None if it is not at work.
         clock: Monotonic seconds, which replies are timed by.
     """
 
@@ -93,9 +93,9 @@ class ChatSession:
         Args:
             client: Where commands go.
             pair: The models.
-            store: Keeps the conversations; None: they are kept in memory.
+            store: Keeps the conversations, or None if they are kept in memory.
             defaults: How replies of a new conversation are drawn.
-            fingerprint_of: The fingerprint of a model's file by its path, at once; empty: not
+            fingerprint_of: The fingerprint of a model's file by its path, at once, or empty if not
                 known, or not yet.
             states_folder: See `StateStorage.folder`.
             new_id: Makes ids.
@@ -239,7 +239,7 @@ class ChatSession:
             message_id: The old message, which stays beside the new one.
             text: What the new one says.
             options: What the reply is generated with, besides the chat's settings.
-            attachments: Its files; None: those of the old one.
+            attachments: Its files; None means those of the old one.
             keeps: Whether the reply keeps what need not change of the old one: its seed.
 
         Returns:
@@ -272,7 +272,8 @@ class ChatSession:
         Args:
             conversation_id: The chat.
             options: What the reply is generated with, besides the chat's settings.
-            message_id: The old reply, or the question; empty: the last one, or the last question's.
+            message_id: The old reply, or the question; empty means the last one, or the last
+                question's.
             keeps: Whether the reply keeps what need not change of the old one: its seed. It is
                 the same if nothing has changed since.
 
@@ -332,7 +333,7 @@ class ChatSession:
         the reply under way.
 
         Returns:
-            The first reply; None: there are no such questions, or a reply is under way.
+            The first reply, or None if there are no such questions, or a reply is under way.
         """
         with self.conversations.opened(conversation_id) as chat:
             turns = later_turns(chat)
@@ -386,7 +387,7 @@ class ChatSession:
         Args:
             conversation_id: The chat.
             options: Say the rest.
-            message_id: The reply; empty: the last message of the active path.
+            message_id: The reply; empty means the last message of the active path.
 
         Returns:
             None: there is no such reply, or one is under way.
@@ -546,7 +547,7 @@ class ChatSession:
         self._change(replace(self.conversations.get(conversation_id), tags=tuple(words)))
 
     def move(self, conversation_id: str, folder_id: str) -> None:
-        """Put a conversation into a folder, out of the archive; empty: into none."""
+        """Put a conversation into a folder, out of the archive; empty means into none."""
         old = self.conversations.get(conversation_id)
         self._change(replace(old, folder_id=folder_id, archived=False))
 

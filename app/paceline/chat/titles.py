@@ -43,7 +43,7 @@ _AROUND = " \t\"'“”„‘’«»*_#`."
 
 
 def title_of_answer(said: str, *texts: str) -> str:
-    """Return the title in what a model has said; empty: none that can be used.
+    """Return the title in what a model has said, or empty if none that can be used.
 
     Args:
         said: One line.
@@ -96,7 +96,7 @@ class TitleWriter:
         return 0 < self._n_asked[conversation_id] < _MOST_ASKED
 
     def _question_about(self, chat: Conversation) -> SayAside | None:
-        """Return what is to be asked in a chat; None: nothing."""
+        """Return what is to be asked in a chat; None means nothing."""
         path, chats = chat.path(), self._session.conversations
         n_replies = sum(message.role == "assistant" for message in path)
         if not 0 < n_replies <= _MOST_REPLIES or not _is_unnamed(chat):

@@ -189,7 +189,7 @@ class TableRow:
 
 
 def one_token_s(costs: Sequence[WidthCost]) -> float | None:
-    """Return what a decode of one token takes; None: that is not known."""
+    """Return what a decode of one token takes, or None if that is not known."""
     return next((cost.seconds for cost in costs if cost.width == 1), None)
 
 

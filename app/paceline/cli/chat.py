@@ -314,7 +314,7 @@ def _read_sampling(args: argparse.Namespace) -> SamplingParams:
 
 
 def _read_json(path: Path | None, what: str, check: Callable[[object, str], _T]) -> _T | None:
-    """Return what a JSON file says; None: no file is given.
+    """Return what a JSON file says; None means no file is given.
 
     Raises:
         UsageError: It does not say that.

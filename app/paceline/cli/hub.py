@@ -294,7 +294,8 @@ def choices_as_text(choices: Sequence[dict[str, Any]]) -> str:
 
 
 def _download(hub: Hub, args: argparse.Namespace, is_stopped: Callable[[], bool]) -> str | None:
-    """Download, and return what is printed; None: it was stopped, and what has arrived is kept.
+    """Download, and return what is printed, or None if it was stopped, and what has arrived is
+    kept.
 
     Raises:
         UserError: The file cannot be had; what has arrived is kept.

@@ -347,7 +347,7 @@ def read_kernels(args: argparse.Namespace) -> KernelWish:
 
 
 def read_states(args: argparse.Namespace, folders: Paths, *, is_on: bool) -> StateStorage | None:
-    """Return where states of texts are kept; None: nowhere.
+    """Return where states of texts are kept, or None if nowhere.
 
     Args:
         args: The options.

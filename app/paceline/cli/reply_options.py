@@ -149,7 +149,7 @@ def settle_strategy(
         load: From `model_options.read_pair`.
         paths: The program's folders.
         in_process: Whether headers are read in a process of its own, as the engine runs in one.
-        earlier: The file of an earlier reply; None: there is none.
+        earlier: The file of an earlier reply, or None if there is none.
 
     Raises:
         UsageError: The strategy needs a drafter that is not there.
@@ -173,7 +173,7 @@ def settle_strategy(
 
 
 def read_lookup_cache(args: argparse.Namespace) -> str:
-    """Return the path of the lookup cache; empty: none is given.
+    """Return the path of the lookup cache, or empty if none is given.
 
     Raises:
         UserError: There is no such file.

@@ -238,7 +238,7 @@ def _terminations() -> Iterator[list[int]]:
 
 
 def read_key(args: argparse.Namespace) -> str:
-    """Return the key; empty: programs need none.
+    """Return the key, or empty if programs need none.
 
     Raises:
         UsageError: It cannot be a key, or other computers could ask without one.

@@ -123,8 +123,8 @@ class Ticket:
         priority: How urgent it is.
         asker: Who asked, in a word for people.
         gave_way: Whether it was ended for something more urgent.
-        answer: The event that ended it; None: it is not over, or its command has no answer.
-        turn: The turn that a `Tune` is for; None: the one that runs.
+        answer: The event that ended it, or None if it is not over, or its command has no answer.
+        turn: The turn that a `Tune` is for; None means the one that runs.
         is_stopped: Whether it is to be stopped when it begins.
     """
 
@@ -159,7 +159,7 @@ class Ticket:
 
     @property
     def place(self) -> int:
-        """Its place in the queue: 1 is the next one; 0: it runs, or is over."""
+        """Its place in the queue: 1 is the next one, or 0 if it runs, or is over."""
         return self._broker.place_of(self)
 
     def cancel(self) -> None:
@@ -171,7 +171,7 @@ class Ticket:
         self._broker.tune(self, strategy)
 
     def wait(self, timeout: float | None = None) -> Event | None:
-        """Wait until it is over and return its answer; None: there is none, or not in time.
+        """Wait until it is over and return its answer, or None if there is none, or not in time.
 
         Args:
             timeout: Seconds; None waits without a limit.
@@ -218,7 +218,7 @@ class Broker:
 
     Attributes:
         flag: Stops what runs; polled by the engine.
-        running: The ticket that is being carried out; None: none is.
+        running: The ticket that is being carried out, or None if none is.
     """
 
     def __init__(self) -> None:
@@ -247,7 +247,7 @@ class Broker:
             command: What is to be done.
             priority: How urgent it is.
             on_event: Called with each of its events on the engine's thread, and on the caller's
-                with that of a request that ends while it waits; None: the ticket keeps them.
+                with that of a request that ends while it waits, or None if the ticket keeps them.
             asker: Who asks.
 
         Returns:

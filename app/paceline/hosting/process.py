@@ -141,7 +141,7 @@ class LoadWatch:
         return event
 
     def next_try(self, death: Death) -> LoadWatch | None:
-        """Return the load to try after a death; None: there is no other way."""
+        """Return the load to try after a death, or None if there is no other way."""
         if marks(self.command.cache_dir) - self._marks:
             _logger.warning("the models are loaded again without own kernels")
             return LoadWatch(self.command, self._note)

@@ -55,7 +55,7 @@ class Keeper:
         is_closed: Returns whether the program ends: then no server is asked any more.
 
     Attributes:
-        child: The process; None: there is none.
+        child: The process, or None if there is none.
         servers: RPC servers that the child's models are on, as HOST:PORT.
     """
 
@@ -293,5 +293,6 @@ class Watchdog:
 
     @property
     def hung_kernels(self) -> str:
-        """The build of own kernels whose decode hangs; empty: none hangs, or llama.cpp's does."""
+        """The build of own kernels whose decode hangs, or empty if none hangs, or llama.cpp's
+        does."""
         return self._beat.own_kernels if self._beat is not None and self.decode_trouble() else ""

@@ -115,7 +115,8 @@ class ThreadedClient(QueuedClient):
             self._broker.request(Shutdown())
 
     def close(self) -> bool:
-        """Stop what runs, shut the engine down, wait at most five seconds; False: it hangs.
+        """Stop what runs, shut the engine down, wait at most five seconds; False means that it
+        hangs.
 
         What waits is answered. A process with the engine is gone after this, also one that hangs.
         """

@@ -33,8 +33,9 @@ class Beat(Tagged, frozen=True):
         cpu_s: CPU seconds that the process has used.
         read_bytes: Bytes that it has read from files and disks.
         decode_s: Seconds that the running native decode has taken so far; 0 when there is none.
-        decode_limit_s: Seconds after which that decode counts as hanging; 0: no number of them.
-        own_kernels: The build of Paceline's own kernels that computes; empty: llama.cpp's do.
+        decode_limit_s: Seconds after which that decode counts as hanging; 0 means no number of
+            them.
+        own_kernels: The build of Paceline's own kernels that computes, or empty if llama.cpp's do.
     """
 
     n_events: int

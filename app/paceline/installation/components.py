@@ -27,8 +27,8 @@ class Component:
 
     Attributes:
         name: What it is called, with its version where it has one.
-        licence: The licence in a few words; empty: see the text.
-        text: The whole text; empty: none came along.
+        licence: The licence in a few words; empty means see the text.
+        text: The whole text, or empty if none came along.
     """
 
     name: str

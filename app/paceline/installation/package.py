@@ -34,7 +34,7 @@ class BuildRecord(NamedTuple):
     Attributes:
         day: The day on which it was made, in UTC.
         version: The version that was built.
-        commit: The hash of the commit that was built; empty: not known.
+        commit: The hash of the commit that was built, or empty if not known.
     """
 
     day: date
@@ -78,7 +78,8 @@ def this_build() -> BuildRecord | None:
 
 
 def read_build(package: Path) -> BuildRecord | None:
-    """Return what the build wrote into this folder of `paceline`; None: nothing that can be read.
+    """Return what the build wrote into this folder of `paceline`, or None if nothing that can be
+    read.
 
     Never raises: a file that is missing or damaged takes nothing from the program.
     """

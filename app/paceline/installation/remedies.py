@@ -97,7 +97,7 @@ def kernels_tested_again(kept: Path | None) -> Sentence:
     """Return how own kernels that have failed are tried once more.
 
     Args:
-        kept: The file that keeps it; None: it is kept nowhere.
+        kept: The file that keeps it, or None if it is kept nowhere.
     """
     if not package.is_packaged():
         return sentence("`paceline doctor --build-kernels` has them tested again.")

@@ -42,8 +42,8 @@ class Context:
         journal: Keeps the last requests.
         metrics: Counts them.
         unchanged: The first lines of programs, where changes of lines are ignored.
-        switch: The words that a template has for how much is reasoned, after whose they are; None:
-            they are not known.
+        switch: The words that a template has for how much is reasoned, after whose they are, or
+            None if they are not known.
     """
 
     desk: Desk
@@ -99,7 +99,7 @@ class Context:
         reply under way, without a sign of life.
 
         Args:
-            think: A word of `Prompting.think`; empty: none is wished for.
+            think: A word of `Prompting.think`, or empty if none is wished for.
             served: The loaded pair.
         """
         prompting = self.defaults.prompting
@@ -113,7 +113,8 @@ class Context:
         return replace(prompting, think=choice), () if choice else (_NO_SWITCH,)
 
     async def rendered(self) -> PromptRendered | None:
-        """Return what the loaded model's template makes of a greeting; None: the engine died."""
+        """Return what the loaded model's template makes of a greeting, or None if the engine
+        died."""
         probe = Chat((ChatMessage.of_text("user", "Hello"),), self.defaults.prompting)
         answer = await self.desk.answer(RenderPrompt(probe), "")
         return answer if isinstance(answer, PromptRendered) else None
@@ -130,11 +131,11 @@ _THINK = {"none": "off", "minimal": "low", "xhigh": "max"}
 
 
 def think_of(effort: Effort | None, *, is_on: bool | None = None) -> str:
-    """Return a wish as a word of `Prompting.think`; empty: there is none.
+    """Return a wish as a word of `Prompting.think`, or empty if there is none.
 
     Args:
         effort: How much is to be reasoned.
-        is_on: Whether anything is; None: that is not said.
+        is_on: Whether anything is, or None if that is not said.
     """
     if is_on is False:
         return "off"

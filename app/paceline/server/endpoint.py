@@ -28,10 +28,10 @@ class Endpoint:
         listener: The bound port.
         models: Makes what programs may ask for, from the desk where the engine is asked.
         defaults: Hold where a request says nothing.
-        key: What programs have to know; empty: nothing.
+        key: What programs have to know; empty means nothing.
         origins: Pages that may ask.
         queue: Requests that may wait.
-        journal: Keeps the last requests; None: one of its own.
+        journal: Keeps the last requests; None means one of its own.
 
     Attributes:
         journal: The last requests.
@@ -83,7 +83,7 @@ class Endpoint:
         self._listener.stop(at_once=at_once)
 
     def wait(self, timeout: float | None = None) -> bool:
-        """Wait until it has ended; False: it has not in so many seconds."""
+        """Wait until it has ended; False means that it has not in so many seconds."""
         has_ended = self._listener.wait(timeout)
         if has_ended:
             self._leave_journal()

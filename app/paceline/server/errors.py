@@ -65,7 +65,7 @@ class ApiError(Exception):
         status: HTTP's status.
         code: A stable name.
         message: What is wrong and what to do, for people.
-        field: The field of the request that is meant; empty: none.
+        field: The field of the request that is meant, or empty if there is none.
         headers: Told besides.
     """
 

@@ -116,7 +116,7 @@ def with_sampling(
 
     Args:
         sampling: Holds where a field is absent.
-        given: Values by the names of `SamplingParams`; None: absent.
+        given: Values by the names of `SamplingParams`, or None if absent.
         n_vocab: Tokens of the vocabulary.
 
     Raises:
@@ -134,7 +134,7 @@ def with_sampling(
 
 
 def read_biases(given: Mapping[str, float] | None) -> tuple[LogitBias, ...] | None:
-    """Return the logit biases of a request; None: it has none.
+    """Return the logit biases of a request, or None if it has none.
 
     Raises:
         ApiError: There are too many, or a name is no token id.
@@ -150,7 +150,7 @@ def read_biases(given: Mapping[str, float] | None) -> tuple[LogitBias, ...] | No
 
 
 def read_stops(given: str | Sequence[str] | None, field: str = "stop") -> tuple[str, ...] | None:
-    """Return the stop texts of a request; None: it has none.
+    """Return the stop texts of a request, or None if it has none.
 
     Raises:
         ApiError: There are too many, or one is too long.

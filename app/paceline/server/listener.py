@@ -96,7 +96,7 @@ class Listener:
                     self._loop.call_soon_threadsafe(self._drop, self._server, self._loop)
 
     def wait(self, timeout: float | None = None) -> bool:
-        """Wait until the thread has ended; False: it has not in so many seconds."""
+        """Wait until the thread has ended; False means that it has not in so many seconds."""
         if self._thread is None:
             return True
         self._thread.join(timeout)

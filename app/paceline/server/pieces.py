@@ -33,7 +33,7 @@ class Pieces:
     Args:
         text: What the reply begins with, of which nothing is told.
         has_marks: Whether the model's template or vocabulary know marks of reasoning.
-        form: The form in which it writes calls, by `TurnStarted.calls`; empty: it holds none.
+        form: The form in which it writes calls, by `TurnStarted.calls`, or empty if it holds none.
         tools: Those that it may call.
         id_prefix: What the ids of calls begin with that the model has not given one.
         is_call: Whether it is a call in any case: what a cut leaves of a mark is no answer then.

@@ -33,7 +33,7 @@ class Served:
     Attributes:
         id: The target's name for programs: its file's, without folder and ending.
         target: The target.
-        draft: The draft model or head; None: there is none.
+        draft: The draft model or head, or None if there is none.
         sameness: Whether its texts can depend on the strategy.
         loaded_s: When it was loaded, in seconds since the epoch.
     """
@@ -89,7 +89,7 @@ class ServedModels(Protocol):
 
     @property
     def loaded(self) -> Served | None:
-        """The pair that is loaded at present; None: none is."""
+        """The pair that is loaded at present, or None if none is."""
 
     def request(self) -> AbstractContextManager[None]:
         """Return the context of one request; the pair that it is given stays loaded within."""
@@ -98,7 +98,7 @@ class ServedModels(Protocol):
         """Return the pair that answers a request for this model, loaded.
 
         Args:
-            name: As the request has it; empty: any.
+            name: As the request has it; empty means any.
 
         Raises:
             ApiError: There is none.
@@ -112,7 +112,7 @@ class Current:
     """The pair that is loaded, followed by the engine's events. Any thread may read it.
 
     Attributes:
-        served: The pair; None: none is loaded.
+        served: The pair, or None if none is loaded.
     """
 
     def __init__(self, served: Served | None = None) -> None:

@@ -87,9 +87,9 @@ def make_turn(
         fields: How tokens are drawn.
         defaults: Hold where a field is absent.
         served: The loaded pair.
-        max_tokens: Tokens of the reply; None: as the defaults say.
+        max_tokens: Tokens of the reply; None means as the defaults say.
         limit_field: The request's field that they are of.
-        stop: Texts that end it; None: as the defaults say.
+        stop: Texts that end it; None means as the defaults say.
         prediction: What it is expected to be, for drafts.
         begun_text: What it goes on after.
         n_likely: As of `StartTurn`.

@@ -194,7 +194,7 @@ class ConversationStore:
         self._add(Purge(conversation_id))
 
     def save_unsent(self, conversation_id: str, text: str) -> None:
-        """Keep text that was not sent; empty: there is none any more."""
+        """Keep text that was not sent, or empty if there is none any more."""
         self._add(SaveUnsent(conversation_id, clean(text)))
 
     def save_unsent_files(self, conversation_id: str, files: Iterable[Attachment]) -> None:
@@ -305,7 +305,7 @@ class Archive(ConversationStore):
         return self._pending.is_done(mark) or self._writer.problem is not None
 
     def flush(self, timeout_s: float = 5.0) -> bool:
-        """Wait until everything so far is in the database; False: not in this time."""
+        """Wait until everything so far is in the database; False means that not in this time."""
         return self._writer.wait_written(timeout_s, despite_problem=True)
 
     def close(self, timeout_s: float = 5.0) -> bool:

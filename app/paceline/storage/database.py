@@ -127,7 +127,7 @@ def copy_to(connection: sqlite3.Connection, path: Path) -> None:
 
 
 def open_to_read(path: Path) -> sqlite3.Connection | None:
-    """Open a database that cannot be written to; None: it cannot be read, either.
+    """Open a database that cannot be written to, or None if it cannot be read, either.
 
     In a folder that cannot be written to, SQLite can only read the file without its log.
     """
@@ -335,7 +335,7 @@ def migrate(
         migrations: All steps.
 
     Returns:
-        The copy of what it was before; None: there was nothing to do, or nothing to copy.
+        The copy of what it was before, or None if there was nothing to do, or nothing to copy.
 
     Raises:
         NewerSchemaError: More steps were taken than are known; nothing was touched.

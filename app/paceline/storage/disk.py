@@ -70,7 +70,7 @@ class Disk:
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[sqlite3.Connection | None]:
-        """Lend the connection for reading; None: nothing can be read. Any thread."""
+        """Lend the connection for reading, or None if nothing can be read. Any thread."""
         with self._lock:
             yield self._database.reader if self._database else self._only_read
 
@@ -156,7 +156,7 @@ class Disk:
         return self._database
 
     def tidy(self) -> bool:
-        """Do a part of the work that can wait; False: no work is left.
+        """Do a part of the work that can wait; False means that no work is left.
 
         Raises:
             sqlite3.Error: It failed; nothing is lost.

@@ -23,7 +23,7 @@ class Folders:
         return tuple(sorted(self._folders.values(), key=lambda f: (f.name.casefold(), f.folder_id)))
 
     def get(self, folder_id: str) -> Folder | None:
-        """Return one of them; None: it is not there."""
+        """Return one of them, or None if it is not there."""
         return self._folders.get(folder_id)
 
     def look_again(self) -> None:

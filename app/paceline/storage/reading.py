@@ -130,7 +130,8 @@ def removed(sources: Sequence[Source]) -> tuple[str, ...]:
 
 
 def load(sources: Sequence[Source], conversation_id: str) -> Conversation | None:
-    """Return a conversation, replies that are under way with their text so far; None: none."""
+    """Return a conversation, replies that are under way with their text so far, or None if there is
+    none."""
     connection = _having(sources, conversation_id)
     head = read_head(connection, conversation_id)
     if head is None:
@@ -187,7 +188,7 @@ def search(sources: Sequence[Source], text: str, limit: int) -> tuple[SearchHit,
 
 
 def unsent(sources: Sequence[Source], conversation_id: str) -> str:
-    """Return text that was written, but not sent; empty: none."""
+    """Return text that was written, but not sent, or empty if there is none."""
     row = (
         _having(sources, conversation_id)
         .execute(
@@ -262,7 +263,7 @@ class Row(NamedTuple):
 
 
 def read_head(connection: sqlite3.Connection, conversation_id: str) -> Head | None:
-    """Return a conversation without its messages; None: it is not there."""
+    """Return a conversation without its messages, or None if it is not there."""
     row = connection.execute(
         f"SELECT {_HEAD} FROM conversations WHERE id = ?", (conversation_id,)
     ).fetchone()
@@ -282,7 +283,7 @@ def read_messages(connection: sqlite3.Connection, conversation_id: str) -> dict[
 
 
 def message_row(connection: sqlite3.Connection, message_id: str) -> Row | None:
-    """Return a message with its key; None: it is not there."""
+    """Return a message with its key, or None if it is not there."""
     row = connection.execute(
         f"SELECT m.key, {read_as('conversations', ['id'], 'c')}, {_MESSAGE}"
         f" FROM messages m {_WITH_CHAT} WHERE m.id = ?",
@@ -292,7 +293,7 @@ def message_row(connection: sqlite3.Connection, message_id: str) -> Row | None:
 
 
 def key_of(connection: sqlite3.Connection, table: str, name: str) -> int | None:
-    """Return the key of the conversation or message with this id; None: it is not there."""
+    """Return the key of the conversation or message with this id, or None if it is not there."""
     row = connection.execute(f"SELECT key FROM {table} WHERE id = ?", (name,)).fetchone()
     return row[0] if row else None
 

@@ -152,7 +152,7 @@ def index(connection: sqlite3.Connection, row: int, old: str, new: str) -> None:
         connection: Within a transaction.
         row: The message's key, or the negative key of a conversation for its title.
         old: What was indexed; it must be exactly that. Empty: nothing was.
-        new: What is to be found from now on; empty: nothing.
+        new: What is to be found from now on; empty means nothing.
     """
     if old == new or isinstance(connection, Unindexed):
         return
@@ -177,7 +177,8 @@ def is_forgetful(connection: sqlite3.Connection) -> bool:
 
 
 def forget_some(connection: sqlite3.Connection) -> bool:
-    """Rewrite some pages of the index, so that deleted words leave it; False: none are left.
+    """Rewrite some pages of the index, so that deleted words leave it; False means that none are
+    left.
 
     FTS5 keeps deleted words until the parts that hold them are merged. That takes seconds for a
     large index, so it is done in slices, each within the caller's transaction.
@@ -201,7 +202,7 @@ class Query:
 
     @classmethod
     def of(cls, text: str) -> Query | None:
-        """Return the query of typed text; None: it has no word."""
+        """Return the query of typed text, or None if it has no word."""
         words = words_of(text[:1000])[:_MOST_WORDS]
         if not words:
             return None

@@ -208,7 +208,7 @@ class Writer(threading.Thread):
                 self.report(None)
 
     def report(self, error: Exception | None) -> None:
-        """Report an error that keeps it from writing; None: it can write again."""
+        """Report an error that keeps it from writing, or None if it can write again."""
         problem = problem_of(error, self._disk.path) if error else None
         if error is not None and is_damage(error):
             salvage.mark(self._disk.path)
@@ -235,7 +235,7 @@ class Writer(threading.Thread):
             return self._stops
 
     def _timeout_s(self) -> float | None:
-        """Seconds until there is something to do; None: wait for a call."""
+        """Seconds until there is something to do; None means wait for a call."""
         since_s = time.monotonic() - self._last_s
         if self._problem is not None:
             return None if self._problem.is_lasting else RETRY_S - since_s

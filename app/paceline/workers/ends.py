@@ -37,7 +37,8 @@ class End:
     """The end of a process.
 
     Attributes:
-        code: As `subprocess` gives it: negative for a signal; None: it hung until it was killed.
+        code: As `subprocess` gives it: negative for a signal, or None if it hung until it was
+            killed.
         last_words: The last message of the library or Python before the end; may be empty.
         stderr: The tail of what the process printed.
     """

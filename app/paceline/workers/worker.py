@@ -69,8 +69,8 @@ class Worker(Generic[Down, Up]):
     Args:
         main: Runs in the process, and calls `child.serve`.
         language: Its questions and answers.
-        memory: Bytes that the process may take; 0: as many as there are.
-        idle_s: Seconds without a question after which the process is ended; None: never.
+        memory: Bytes that the process may take; 0 means as many as there are.
+        idle_s: Seconds without a question after which the process is ended; None means never.
         start_s: Seconds that the process may take to start.
         asks_again: False: a question that ends the process is never asked once more.
     """
@@ -140,7 +140,7 @@ class Worker(Generic[Down, Up]):
             self._thread.join()
 
     def _queue(self, task: Callable[[], None]) -> bool:
-        """Have the worker's thread do something; False: it is closed."""
+        """Have the worker's thread do something; False means that it is closed."""
         with self._lock:
             if self._is_closed:
                 return False

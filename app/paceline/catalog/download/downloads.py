@@ -136,7 +136,7 @@ class Downloads:
         self._tasks = {download.id: _Task(download) for download in self._journal.load()}
 
     def set_listener(self, listener: Listener | None) -> None:
-        """Call `listener` with a download after every change; None: no listener.
+        """Call `listener` with a download after every change; None means no listener.
 
         It is called on workers' threads, or on the thread whose call changed something, at most
         about five times a second per download, and once for every change of status. Once this

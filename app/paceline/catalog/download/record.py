@@ -30,7 +30,7 @@ class DownloadRequest:
         files: Paths within the repository, the one to load first.
         revision: Branch, tag or commit.
         folder: Where the files go, flat: the last part of each path becomes the name.
-        endpoint: The Hub's address; empty: the usual one.
+        endpoint: The Hub's address; empty means the usual one.
         sha256: Of the first file, where it is known from elsewhere than the Hub; else empty.
     """
 
@@ -57,12 +57,12 @@ class DownloadedFile:
 
     Attributes:
         path: Within the repository.
-        etag: Of the content that the partial file belongs to; empty: none was asked for yet.
-        n_bytes: Size of the whole; 0: not known yet.
-        sha256: Of the whole; empty: not known yet.
+        etag: Of the content that the partial file belongs to, or empty if none was asked for yet.
+        n_bytes: Size of the whole, or 0 if not known yet.
+        sha256: Of the whole, or empty if not known yet.
         n_safe: Bytes of the partial file that have reached the disk.
-        started_s: When the computer was started that wrote them, in seconds since the epoch; 0:
-            the partial file holds nothing of this content yet. See `n_kept`.
+        started_s: When the computer was started that wrote them, in seconds since the epoch; 0
+            means the partial file holds nothing of this content yet. See `n_kept`.
         is_done: Whether the file is complete and has its name.
         is_ours: Whether this download has put it there.
         n_here: Bytes that are here now; not stored.
@@ -112,12 +112,12 @@ class Download:
 
     @property
     def n_total(self) -> int:
-        """Bytes of all files; 0: not known yet."""
+        """Bytes of all files, or 0 if not known yet."""
         return sum(file.n_bytes for file in self.files) if all(f.etag for f in self.files) else 0
 
     @property
     def seconds_left(self) -> float | None:
-        """Time until it is done at the present speed; None: not known."""
+        """Time until it is done at the present speed, or None if not known."""
         if self.bytes_per_s <= 0 or not self.n_total:
             return None
         return (self.n_total - self.n_done) / self.bytes_per_s

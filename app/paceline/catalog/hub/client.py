@@ -39,7 +39,7 @@ class TokenSource:
         self._environ = os.environ if environ is None else environ
 
     def token(self) -> str:
-        """Return the token; empty: there is none."""
+        """Return the token, or empty if there is none."""
         named = self._environ.get("HF_TOKEN") or self._environ.get("HUGGING_FACE_HUB_TOKEN") or ""
         return _usable(named) or _usable(self._from_keyring()) or _usable(self._from_file())
 
@@ -136,7 +136,7 @@ class TokenSource:
 
 
 def _usable(token: str) -> str:
-    """Return a token that fits into a header; empty: it does not."""
+    """Return a token that fits into a header, or empty if it does not."""
     token = token.strip()
     fits = token.isascii() and token.isprintable() and " " not in token and len(token) <= _LONGEST
     return token if fits else ""
@@ -175,8 +175,8 @@ class Hub:
     Attributes:
         endpoint: Its address, without a slash at the end.
         offline: Whether every call is refused; may be changed at any time.
-        proxy: Address of the proxy that calls go by from now on; empty: as the environment says.
-            Another one breaks off what is under way, which downloads try again.
+        proxy: Address of the proxy that calls go by from now on; empty means as the environment
+            says. Another one breaks off what is under way, which downloads try again.
         tokens: Where the access token comes from.
     """
 
@@ -191,7 +191,7 @@ class Hub:
         """Make a client; no request is made yet.
 
         Args:
-            endpoint: Address; empty: what HF_ENDPOINT says, or the usual one.
+            endpoint: Address; empty means what HF_ENDPOINT says, or the usual one.
             offline: As the attribute.
             proxy: As the attribute.
             tokens: None: environment, keyring and login file.
@@ -263,7 +263,7 @@ class Hub:
         Args:
             location: From `locate`.
             start: First byte.
-            end: After the last one; None: to the end of the file.
+            end: After the last one; None means to the end of the file.
             is_stopped: Ends the call, and the bytes.
 
         Raises:

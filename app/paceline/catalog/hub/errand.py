@@ -32,8 +32,8 @@ class ErrandCaller:
 
     Attributes:
         endpoint: Address of the Hub, without a slash at the end.
-        token: Access token for that address and no other; empty: none.
-        proxy: Address of the proxy that it goes by; empty: as the environment says.
+        token: Access token for that address and no other, or empty if there is none.
+        proxy: Address of the proxy that it goes by; empty means as the environment says.
     """
 
     endpoint: str

@@ -32,7 +32,7 @@ class HubError(UserError):
     """The Hub cannot be reached, or refuses the request.
 
     Attributes:
-        retry_after: Seconds to wait before the next try; 0: not said.
+        retry_after: Seconds to wait before the next try, or 0 if not said.
     """
 
     def __init__(

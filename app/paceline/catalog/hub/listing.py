@@ -217,7 +217,8 @@ _USUAL_HOSTS = ("https://huggingface.co", "https://hf.co")
 
 
 Page = tuple[list[object], str]
-"""The entries of one page of results, and the address of the next page; empty: there is none."""
+"""The entries of one page of results, and the address of the next page, or empty if there is
+none."""
 
 
 def models(

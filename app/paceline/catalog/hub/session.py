@@ -109,7 +109,7 @@ class HubClient(httpx2.Client):
     """Requests with time limits on behalf of the `Errand` whose thread makes them.
 
     Attributes:
-        proxy: Address of the proxy that they go by; empty: as the environment says.
+        proxy: Address of the proxy that they go by; empty means as the environment says.
     """
 
     def __init__(self, proxy: str = "") -> None:

@@ -27,7 +27,7 @@ class Location:
 
     Attributes:
         url: Their address; on another host it is signed and valid for about an hour.
-        n_bytes: Size of the file; 0: not known yet.
+        n_bytes: Size of the file, or 0 if not known yet.
         etag: Changes with the content.
         sha256: Of the content; empty where the Hub keeps none.
         commit: The revision that it belongs to, 40 hex digits, or empty.
@@ -48,7 +48,7 @@ class ResponseHead:
 
     Attributes:
         start: Where they begin; 0 if the server does not support ranges.
-        n_bytes: Size of the whole file; 0: not said.
+        n_bytes: Size of the whole file, or 0 if not said.
     """
 
     start: int
@@ -77,7 +77,7 @@ def read(
     Args:
         location: Their address.
         start: First byte.
-        end: After the last one; None: to the end of the file.
+        end: After the last one; None means to the end of the file.
 
     Raises:
         HubError: They cannot be downloaded, or are those of another file.

@@ -28,12 +28,12 @@ class SearchQuery:
     """The filters of a search among the Hub's GGUF models.
 
     Attributes:
-        text: Words of the repository's name; empty: everything.
+        text: Words of the repository's name; empty means everything.
         sort: The order of the results.
-        license: E.g. ``apache-2.0``; empty: any.
-        min_params: In weights; 0: no limit.
-        max_params: In weights; 0: no limit.
-        architecture: E.g. ``qwen2``, for drafts of a target; empty: any.
+        license: E.g. ``apache-2.0``; empty means any.
+        min_params: In weights; 0 means no limit.
+        max_params: In weights; 0 means no limit.
+        architecture: E.g. ``qwen2``, for drafts of a target; empty means any.
         limit: Repositories at most.
     """
 
@@ -57,9 +57,9 @@ class HubModel:
         modified: Date of the last change, ISO 8601, or empty.
         gate: Whether its files must be asked for: "auto" grants at once, "manual" by its owner.
         license: E.g. ``apache-2.0``, or empty.
-        n_params: Weights of the model; 0: not said.
+        n_params: Weights of the model, or 0 if not said.
         architecture: The architecture, or empty.
-        n_ctx_train: Tokens; 0: not said.
+        n_ctx_train: Tokens, or 0 if not said.
         base_model: The repository it was quantised from, or empty.
     """
 
@@ -129,8 +129,8 @@ class HubRepository:
         commit: The revision that was looked at, 40 hex digits.
         choices: Models to download, the smallest first.
         sidecars: Drafters beside them that are no models.
-        newer: What of its models this llama.cpp does not know, in its words; empty: nothing, or it
-            was not asked.
+        newer: What of its models this llama.cpp does not know, in its words; empty means nothing,
+            or it was not asked.
         url: The web page, where access to a gated model is requested.
         license_url: Address of the license, or empty.
         has_access: Whether its files may be downloaded with the token at hand.

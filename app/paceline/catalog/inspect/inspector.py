@@ -103,7 +103,7 @@ class Inspector:
     limit. After `close`, and where it comes while they wait, they raise `CancelledError`.
 
     Args:
-        cache_dir: Where vocabularies and what is known of models may be kept; None: nowhere.
+        cache_dir: Where vocabularies and what is known of models may be kept, or None if nowhere.
         main: Runs in the process.
         answer_s: Seconds that an answer may take.
         idle_s: Seconds after which a process without work is ended.
@@ -177,7 +177,7 @@ class Inspector:
         Args:
             params: How it would be loaded; the file may lack everything after its header.
             n_rows: Rows of logits that one decode gives at most.
-            target: The file of the target whose MTP head is measured; empty: a model is.
+            target: The file of the target whose MTP head is measured; empty means a model is.
 
         Raises:
             ModelError: See above; also where such a context is not possible.

@@ -34,7 +34,7 @@ class VocabularyStore:
     """Texts by a vocabulary's hash; without a folder, in memory only.
 
     Args:
-        folder: Where to keep them; None: nowhere.
+        folder: Where to keep them, or None if nowhere.
     """
 
     def __init__(self, folder: Path | None) -> None:
@@ -85,14 +85,15 @@ class ExaminedStore:
     """Cards and natures by the files they were made from.
 
     Args:
-        folder: Where to keep them; None: nowhere.
+        folder: Where to keep them, or None if nowhere.
     """
 
     def __init__(self, folder: Path | None) -> None:
         self._folder = folder
 
     def get(self, files: Sequence[Path], key: object) -> Seen | None:
-        """Return what was seen in these files, if they have not changed since; None: not known.
+        """Return what was seen in these files, if they have not changed since, or None if not
+        known.
 
         Args:
             files: All of a model's files.

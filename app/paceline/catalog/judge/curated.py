@@ -39,7 +39,7 @@ class ReportSource:
 
     Attributes:
         url: Address of the report.
-        date: ISO 8601 day or month of the report; None: not known.
+        date: ISO 8601 day or month of the report, or None if not known.
     """
 
     url: str
@@ -52,7 +52,7 @@ class Gain:
 
     Attributes:
         claim: The gain, with the machine it was seen on.
-        texts: What was written, e.g. "code"; None: not said.
+        texts: What was written, e.g. "code", or None if not said.
         temperature: None: not said.
     """
 
@@ -88,19 +88,19 @@ class CuratedPair:
 
     Attributes:
         title: Its name for users, e.g. "Qwen2.5 Coder 7B".
-        target_repo: ``OWNER/NAME`` on the Hub; empty: any model of that size.
+        target_repo: ``OWNER/NAME`` on the Hub; empty means any model of that size.
         target_file: Path of a GGUF file in it.
         target_bytes: Its size, or that of a Q4_K_M where none is named.
         target_words: Words that a target's name or family has, all of them, in lower case.
         target_architecture: E.g. ``qwen2``.
         target_params: Weights of the target, from and to.
-        draft_repo: ``OWNER/NAME`` on the Hub; empty: the target has its head inside, or needs no
-            drafter.
+        draft_repo: ``OWNER/NAME`` on the Hub, or empty if the target has its head inside, or needs
+            no drafter.
         draft_file: Path of a GGUF file in it.
         draft_bytes: Its size.
         about: Those of both sizes that were not counted, by the field's name.
         active: Share of the target's bytes that one token reads, of a mixture of experts or where
-            embeddings are many; None: all.
+            embeddings are many; None means all.
         acceptance: Share of the first drafted tokens that were accepted, as the source says.
         gain: What the source claims.
         evidence: The source.
@@ -177,7 +177,7 @@ class CuratedPair:
 
     @property
     def download(self) -> DownloadSize | None:
-        """Bytes to download; None: not known. A head of unknown size counts nothing."""
+        """Bytes to download, or None if not known. A head of unknown size counts nothing."""
         if not self.target_bytes:
             return None
         is_whole = self.draft_bytes is not None or not self.draft_repo
@@ -205,7 +205,7 @@ class CuratedPair:
         Args:
             name: All that it is called, in its header or by its file and repository.
             architecture: Empty: not known.
-            n_params: Its weights; 0: not known.
+            n_params: Its weights, or 0 if not known.
         """
         if architecture and self.target_architecture not in (None, architecture):
             return False

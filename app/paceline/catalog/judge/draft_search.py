@@ -244,7 +244,7 @@ LOOKUPS = "prompt-lookup"
 
 
 def distance(target: ModelCard, draft: ModelCard) -> float | None:
-    """Return how far a draft's size is from the best ratio, in octaves; None: too large."""
+    """Return how far a draft's size is from the best ratio, in octaves, or None if too large."""
     ratio = size_ratio(target, draft)
     if not 0 < ratio <= LARGEST_RATIO:
         return None

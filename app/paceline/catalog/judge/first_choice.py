@@ -43,11 +43,12 @@ def own_models(entries: Iterable[LibraryEntry]) -> list[LibraryEntry]:
 def best_here(
     entries: Iterable[LibraryEntry], n_free: int, *, but_for: str = ""
 ) -> LocalPair | None:
-    """Return the largest pair that fits, else the largest model that does; None: there is none.
+    """Return the largest pair that fits, else the largest model that does, or None if there is
+    none.
 
     Args:
         entries: The models of this computer.
-        n_free: Bytes of memory that are free; 0: not known, and everything fits.
+        n_free: Bytes of memory that are free, or 0 if not known, and everything fits.
         but_for: Path of a model that is offered elsewhere.
     """
     known = [(each, each.card) for each in own_models(entries) if each.card is not None]
@@ -77,8 +78,8 @@ class RecommendedPair:
 
     Attributes:
         pair: Both its files are named, so that it is one download.
-        download: What that is; None: not known.
-        speeds: What it is expected to be here; None: not known.
+        download: What that is, or None if not known.
+        speeds: What it is expected to be here, or None if not known.
     """
 
     pair: CuratedPair
@@ -89,7 +90,7 @@ class RecommendedPair:
 def recommended(
     pairs: Iterable[CuratedPair], devices: Sequence[DeviceInfo], reading: Reading | None
 ) -> RecommendedPair | None:
-    """Return the pair to recommend for a machine; None: none fits, or nothing is known of it.
+    """Return the pair to recommend for a machine, or None if none fits, or nothing is known of it.
 
     It fits the free memory of the GPUs, or else of the processor. Where speeds are known, it is the
     largest that is pleasant and gains by drafts, or the fastest there is. Where they are not, it is
@@ -98,7 +99,7 @@ def recommended(
     Args:
         pairs: The list that is shipped.
         devices: What there is.
-        reading: How fast the processor reads weights; None: not known.
+        reading: How fast the processor reads weights, or None if not known.
     """
     n_gpu, n_main = (
         sum(each.free_bytes for each in devices if each.kind == kind) for kind in ("gpu", "cpu")

@@ -29,7 +29,7 @@ from paceline.sentence import sentence
 
 Level = Literal["good", "note", "bad"]
 Outlook = Literal["good", "little", "slower", ""]
-"""The expected gain of drafting; empty: nothing is known."""
+"""The expected gain of drafting, or empty if nothing is known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +53,10 @@ class Remedy:
 
     Attributes:
         text: One sentence that says it.
-        target: Path or ``hf:`` reference of the target to take; empty: the one that was judged.
-        draft: Path or ``hf:`` reference of the draft model to take; empty: none.
-        strategy: The strategy to use with it; empty: the usual one.
+        target: Path or ``hf:`` reference of the target to take; empty means the one that was
+            judged.
+        draft: Path or ``hf:`` reference of the draft model to take, or empty if there is none.
+        strategy: The strategy to use with it; empty means the usual one.
     """
 
     text: str
@@ -165,7 +166,7 @@ def judge_head(target: Examined, head: ModelCard | None) -> PairVerdict:
 
     Args:
         target: The model to draft for.
-        head: The file with the head; None: the target's own.
+        head: The file with the head; None means the target's own.
     """
     ours = target.card
     found: list[Reason] = []
@@ -202,7 +203,8 @@ def judge_head(target: Examined, head: ModelCard | None) -> PairVerdict:
 
 
 def _why_not_head_of(target: ModelCard, head: ModelCard) -> str:
-    """Return why a head cannot read this target's states, as far as headers say; empty: it can.
+    """Return why a head cannot read this target's states, as far as headers say, or empty if it
+    can.
 
     The rule is that of a load (`engine/llama/mtp_head.py`).
     """

@@ -73,7 +73,7 @@ class Speeds:
 
     Attributes:
         alone: The target without drafts.
-        drafted: With drafts; None: not known, or nothing drafts.
+        drafted: With drafts, or None if not known, or nothing drafts.
         basis: "estimate": by sizes; "measured": by loads and replies of this pair on this machine.
     """
 
@@ -110,7 +110,7 @@ def work_of_size(n_bytes: int, active: float | None = None) -> TokenWork:
 
     Args:
         n_bytes: Its size.
-        active: Share of it that a token reads; None: all.
+        active: Share of it that a token reads; None means all.
     """
     fixed_s = _USUAL_LAYERS * _LAYER_S + _USUAL_LOGITS * _LOGIT_S
     return TokenWork(n_bytes * (active or 1.0), fixed_s)
@@ -127,14 +127,14 @@ def expected(
     draft: TokenWork | None = None,
     acceptance: float | None = None,
 ) -> Speeds | None:
-    """Return how fast a model is expected to be; None: the machine's reading is not known.
+    """Return how fast a model is expected to be, or None if the machine's reading is not known.
 
     Args:
         target: The model.
         reading: This machine's; None where a GPU computes, too.
-        draft: The draft model or head; None: the speed with drafts is not told.
-        acceptance: Share of drafted tokens that were accepted where this pair was reported; None:
-            what is usual.
+        draft: The draft model or head, or None if the speed with drafts is not told.
+        acceptance: Share of drafted tokens that were accepted where this pair was reported; None
+            means what is usual.
     """
     if reading is None or target.n_bytes <= 0:
         return None
@@ -155,7 +155,7 @@ def _gain(case: _Case, price: float, acceptance: float | None) -> float:
     Args:
         case: What a further token takes, and how many are accepted.
         price: What drafting a token takes, in plain steps.
-        acceptance: As reported, which stands for the usual one; None: nothing was.
+        acceptance: As reported, which stands for the usual one, or None if nothing was.
     """
     accepted = case.acceptance
     if acceptance is not None:
@@ -184,7 +184,7 @@ def measured_speeds(measured: MeasuredPair) -> Speeds:
 
 
 def expected_of_pair(pair: CuratedPair, reading: Reading | None) -> Speeds | None:
-    """Return how fast a pair of the list is expected to be; None: not known.
+    """Return how fast a pair of the list is expected to be, or None if not known.
 
     Args:
         pair: An entry.

@@ -53,8 +53,8 @@ class LibraryEntry:
 
     Attributes:
         file: Where it lies.
-        card: What its header says; None: not read yet, or `problem`; a sidecar has both.
-        problem: Why it cannot be used, in one sentence; empty: no reason is known.
+        card: What its header says, or None if not read yet, or `problem`; a sidecar has both.
+        problem: Why it cannot be used, in one sentence, or empty if no reason is known.
     """
 
     file: ModelFile
@@ -79,7 +79,7 @@ class Library:
     Args:
         inspector: Reads headers.
         places: Where to look; asked again at every refresh.
-        cache_file: Where to remember; None: nowhere.
+        cache_file: Where to remember, or None if nowhere.
     """
 
     def __init__(
@@ -269,7 +269,7 @@ def _as_prefix(folder: Path) -> str:
 
 
 def why_no_model(card: ModelCard, file_name: str) -> str:
-    """Return why a valid and complete file cannot be used for chats; empty: it can."""
+    """Return why a valid and complete file cannot be used for chats, or empty if it can."""
     if sidecar := sidecar_of(card, file_name):
         return sidecar.sentence
     if not card.n_params:
@@ -282,7 +282,7 @@ def why_no_model(card: ModelCard, file_name: str) -> str:
 
 
 def _why_not_whole(card: ModelCard, file: ModelFile) -> str:
-    """Return that a file holds fewer weights than its header promises; empty: it does not."""
+    """Return that a file holds fewer weights than its header promises, or empty if it does not."""
     if file.n_bytes >= card.n_bytes:
         return ""
     here, _ = part_and_whole(file.n_bytes, card.n_bytes)

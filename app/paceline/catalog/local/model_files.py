@@ -57,7 +57,7 @@ class ModelFile:
 
     @property
     def what_is_missing(self) -> str:
-        """One sentence about parts that are not there; empty: it is complete."""
+        """One sentence about parts that are not there, or empty if it is complete."""
         if self.is_complete:
             return ""
         here = {part.name for part in self.parts}
@@ -173,7 +173,7 @@ def _identities_above(folder: Path) -> Iterator[tuple[int, int] | None]:
 
 
 def _identity(folder: Path) -> tuple[int, int] | None:
-    """Return which folder a path leads to; None: it leads to none."""
+    """Return which folder a path leads to, or None if it leads to none."""
     try:
         found = folder.stat()
     except (OSError, ValueError):

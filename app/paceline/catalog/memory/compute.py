@@ -110,17 +110,19 @@ class _Work:
     Attributes:
         where: The device of each layer that is computed, of the output as the last.
         kinds: The mask that each of these layers needs, by its place in `masks`.
-        on_cpu: All that the CPU takes where it computes some layers, or experts; 0: it does not.
+        on_cpu: All that the CPU takes where it computes some layers, or experts, or 0 if it does
+            not.
         state: A batch's rows between two layers.
         masks: What else a device is handed.
         layers: The largest step within a layer.
         attention: The same of its first half, with which the last layer needs all rows of a batch.
-        last: The device that has the last layer and no other one; empty: none has.
+        last: The device that has the last layer and no other one, or empty if none has.
         logits: The rows of logits, computed and given.
         handed: What the output is handed where it is on a device of its own.
         whole: All that the CPU takes where it computes everything, without the rows that it gives.
         n_copies: How many times a device keeps what it is handed.
-        helper: A device that computes large batches for the CPU's layers; empty: there is none.
+        helper: A device that computes large batches for the CPU's layers, or empty if there is
+            none.
         copied: The largest weight that is copied there for that, about.
     """
 

@@ -31,10 +31,10 @@ class Load:
         card: The model.
         params: How it is loaded.
         n_rows: Rows of logits that one decode gives at most.
-        measured: What a dry run told; None: there was none.
+        measured: What a dry run told, or None if there was none.
         measured_for: With which parameters that was.
         n_states: Earlier states of a recurrent memory that it keeps at most.
-        head: The target's head, which is loaded as the target is; None: it has none.
+        head: The target's head, which is loaded as the target is, or None if it has none.
         n_hidden: Of a head, the width of the target's states that are kept for it.
     """
 

@@ -205,7 +205,7 @@ def plan(
     Args:
         target: The target.
         target_params: How it is to be loaded; -1 GPU layers and a context of 0 are decided here.
-        draft: The file of the draft model, or with the target's head; None: there is none.
+        draft: The file of the draft model, or with the target's head, or None if there is none.
         drafting: What drafts; a head that the target's file may have counts where it is there.
         devices: The devices, as reported by the engine.
         measured_target: A dry run of the target with these parameters, if there was one.
@@ -268,7 +268,7 @@ def remedies(target: Load, draft: Load | None, machine: Machine) -> tuple[_Way, 
 
     Args:
         target: The target as it was wanted, before anything was decided.
-        draft: The draft model likewise; None: there is none.
+        draft: The draft model likewise, or None if there is none.
         machine: The devices.
     """
     found: list[_Way] = []
@@ -343,7 +343,7 @@ def _named(device: DevicePlan, machine: Machine) -> str:
 
 
 def _longest(load: Load, suits: Callable[[Load], bool]) -> int:
-    """Return the longest shorter context that suits; 0: none."""
+    """Return the longest shorter context that suits, or 0 if there is none."""
     lengths = shorter_contexts(load.n_ctx)
     if not lengths:
         return 0

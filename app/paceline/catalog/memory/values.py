@@ -74,7 +74,7 @@ class DevicePlan:
         prompts: What states of prompts may take in the end, of what is left.
         n_layers: Layers of the target that lie on it, its output counted as one.
         n_draft_layers: The same of the draft model.
-        shares: Name of the device whose memory it is; empty: it has its own.
+        shares: Name of the device whose memory it is, or empty if it has its own.
     """
 
     device: str
@@ -91,7 +91,7 @@ class DevicePlan:
 
     @property
     def missing(self) -> int:
-        """Bytes that are missing for both models and the margin; 0: it fits."""
+        """Bytes that are missing for both models and the margin, or 0 if it fits."""
         return max(0, self.target.total + self.draft.total + self.margin - self.free)
 
     @property
@@ -167,7 +167,7 @@ class MemoryPlan:
         drafting: What drafts, a draft model with automatic values decided, too.
         remedies: Empty when it fits.
         is_measured: Whether caches and buffers were measured by a dry run, not estimated.
-        going_back: How the target takes tokens back; None: that was not measured.
+        going_back: How the target takes tokens back, or None if that was not measured.
     """
 
     devices: tuple[DevicePlan, ...]
@@ -191,7 +191,7 @@ class MemoryPlan:
         """Return the plan with the states of prompts; they take of what is left, so they fit.
 
         Args:
-            storage: How many are kept; None: none.
+            storage: How many are kept, or None if there is none.
         """
         if storage is None or not self.fits:
             return self

@@ -227,7 +227,8 @@ def from_json(data: object) -> tuple[Conversation, dict[str, RunRecord]]:
 
 
 def folder_in(data: dict[str, Any]) -> Folder | None:
-    """Return the folder, without an id, in data that `from_json` takes; None: there is none."""
+    """Return the folder, without an id, in data that `from_json` takes, or None if there is
+    none."""
     found = scrubbed(data["conversation"].get("folder"))
     if found is None:
         return None

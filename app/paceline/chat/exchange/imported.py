@@ -50,9 +50,9 @@ class ImportedChat(NamedTuple):
     Attributes:
         conversation: The chat; its ids are the file's.
         records: How its replies were made, by message id; only Paceline's files have them.
-        system_prompt: What another program's chat put before it; empty: nothing.
+        system_prompt: What another program's chat put before it; empty means nothing.
         left_out: How much of what cannot be kept, of kinds that there are.
-        folder: The one that it was in, without an id; None: none.
+        folder: The one that it was in, without an id, or None if there is none.
         program: Whose file it is.
     """
 
@@ -70,7 +70,7 @@ class Node:
 
     Attributes:
         parent: The one before it; None for the first ones.
-        role: Who wrote it, in the file's words; None: not a message.
+        role: Who wrote it, in the file's words, or None if not a message.
         text: What was written.
         reasoning: What a model thought before that; without a text: before the reply that follows.
         created_s: When, in seconds since the epoch; 0 where that is not known.
@@ -97,8 +97,8 @@ class ParsedChat:
         end: The id of the last node that was shown; anything else: the newest is.
         title: Its title; blank: the first question gives one.
         file_name: The title where nothing else gives one.
-        created_s: When it was begun, in seconds since the epoch; 0: with its first message.
-        changed_s: When it last changed; 0: with its last message.
+        created_s: When it was begun, in seconds since the epoch; 0 means with its first message.
+        changed_s: When it last changed; 0 means with its last message.
         pinned: Whether it stood above others.
         tags: Words that it was sorted by.
         system_prompt: What stood before all of it, beside the tree.
@@ -189,9 +189,9 @@ class _Reached(NamedTuple):
     """State of the nodes above a node.
 
     Attributes:
-        message: The last message; None: there is none.
+        message: The last message, or None if there is none.
         time_s: When the latest of them was written.
-        thinker: The node from which the reasoning on is; None: there is none.
+        thinker: The node from which the reasoning on is, or None if there is none.
         reasoning: What was thought since then, for the reply that follows.
     """
 

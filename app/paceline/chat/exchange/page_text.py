@@ -34,7 +34,7 @@ from paceline.messages import StepCommitted
 
 
 class TokenSpan(NamedTuple):
-    """Characters [start, end) of the reply and the token that has them; None: not known."""
+    """Characters [start, end) of the reply and the token that has them, or None if not known."""
 
     start: int
     end: int

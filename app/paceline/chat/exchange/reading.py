@@ -209,7 +209,7 @@ def _items(text: str) -> list[_Item]:
 
 
 def _of_lines(lines: list[_Item]) -> list[_Item] | None:
-    """Return the chats of lines of JSON; None: they are something else."""
+    """Return the chats of lines of JSON, or None if they are something else."""
     if lines and silly_tavern.is_first_line(lines[0].data):
         error = next((line.error for line in lines if line.error is not None), None)
         return [_Item("", {"lines": [line.data for line in lines]}, error)]

@@ -25,7 +25,7 @@ class ChatStates:
     Args:
         client: Where commands go.
         conversations: The chats; tells of deletions.
-        folder: See `StateStorage.folder`; empty: there are no files.
+        folder: See `StateStorage.folder`, or empty if there are no files.
     """
 
     def __init__(self, client: EngineClient, conversations: Conversations, folder: str) -> None:

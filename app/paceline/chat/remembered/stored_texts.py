@@ -39,7 +39,8 @@ class StoredTexts:
         conversations.on_texts = self._on_texts
 
     def set_limit(self, n_bytes: int) -> None:
-        """Hand in so many bytes of UTF-8 at most; 0: nothing, and what the engine has is gone."""
+        """Hand in so many bytes of UTF-8 at most; 0 means nothing, and what the engine has is
+        gone."""
         if n_bytes != self._limit:
             self._limit = n_bytes
             for chat in tuple(self._sizes):
@@ -128,7 +129,8 @@ class StoredTexts:
         return tuple(reversed(texts)), size
 
     def _make_room(self, chat: str, size: int) -> bool:
-        """Take out older chats where the limit asks for it; False: all the others are newer."""
+        """Take out older chats where the limit asks for it; False means that all the others are
+        newer."""
         others = self._sizes.keys() - {chat}
         while sum(self._sizes[name] for name in others) + size > self._limit:
             oldest = min(others, key=self._changed_s)

@@ -123,7 +123,7 @@ def _latex(source: str) -> str:
 
 
 def mathml(source: str) -> ET.Element | None:
-    """Return a formula, given with its marks, as MathML; None: it is none."""
+    """Return a formula, given with its marks, as MathML, or None if it is none."""
     from latex2mathml.converter import convert_to_element  # noqa: PLC0415  most replies have none
 
     latex = _latex(source)
@@ -202,7 +202,7 @@ def _plain_array(found: re.Match[str]) -> str:
 
 
 def outline(source: str) -> Outline | None:
-    """Return how a formula, given with its marks, looks; None: only its source can be shown.
+    """Return how a formula, given with its marks, looks, or None if only its source can be shown.
 
     One thread at a time. A formula that takes longer than `MAX_LAYOUT_S` is given up.
     """
@@ -248,7 +248,7 @@ class _TooSlowError(Exception):
 
 @cache
 def _layout() -> Callable[[ET.Element], Outline | None]:
-    """Load ziamath, and return what lays MathML out; None: a part of it would be missing."""
+    """Load ziamath, and return what lays MathML out, or None if a part of it would be missing."""
     import ziamath  # noqa: PLC0415
     from ziamath.nodes import Mnode  # noqa: PLC0415
     from ziamath.nodes.mrow import Mrow  # noqa: PLC0415

@@ -132,7 +132,7 @@ def _need(block: ContentBlock, name: str, field: str) -> None:
 
 
 def read_tools(tools: list[AnthropicTool] | None, choice: ToolChoiceIn | None) -> ToolUse | None:
-    """Return the tools of a request; None: it has none.
+    """Return the tools of a request, or None if it has none.
 
     Raises:
         ApiError: The chosen one is none of them.

@@ -48,7 +48,7 @@ class Access:
     Attributes:
         host: The address that the server is bound to.
         port: Its port.
-        key: What programs have to know; empty: nothing. The window exchanges it.
+        key: What programs have to know; empty means nothing. The window exchanges it.
         origins: Pages that may ask.
     """
 

@@ -188,7 +188,7 @@ def _left_out(reply: RunningReply) -> list[str]:
 
 
 def _chosen(told: dict[str, Any], paths: list[str] | None) -> dict[str, Any]:
-    """Return the values at these paths, such as ``timings/prompt_n``; None: all of it."""
+    """Return the values at these paths, such as ``timings/prompt_n``, or None if all of it."""
     if paths is None:
         return told
     found = {}

@@ -84,7 +84,7 @@ async def told(
         replies: All of a request.
         head: What every event begins with.
         choice: Returns what the choice of this number tells of what came, of the reply itself when
-            it has ended; None: nothing.
+            it has ended; None means nothing.
         has_usage: Whether the figures are an event of their own; otherwise the last choice has
             them.
         has_progress: Whether there are events, too, that tell how far the prompt has been read.

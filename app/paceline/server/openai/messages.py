@@ -60,7 +60,7 @@ class ToolIn(msgspec.Struct, kw_only=True):
     function: Function | None = None
 
     def name_of(self) -> str:
-        """Return what it is called by; empty: there is no function."""
+        """Return what it is called by, or empty if there is no function."""
         return self.function.name if self.function else ""
 
 
@@ -129,7 +129,7 @@ def _read_message(message: MessageIn, field: str) -> ChatMessage:
 def read_tools(
     tools: list[ToolIn] | None, choice: ToolChoiceIn | None, *, is_parallel: bool | None
 ) -> ToolUse | None:
-    """Return the tools of a request; None: it has none.
+    """Return the tools of a request, or None if it has none.
 
     Raises:
         ApiError: The chosen one is none of them.

@@ -112,7 +112,7 @@ def _needed(value: str | None, field: str) -> str:
 def read_tools(
     tools: list[ResponsesTool], choice: ToolChoiceIn | None, *, is_parallel: bool | None
 ) -> ToolUse | None:
-    """Return the tools of a request; None: it has none.
+    """Return the tools of a request, or None if it has none.
 
     Raises:
         ApiError: The chosen one is none of them.

@@ -71,13 +71,13 @@ def new_tool(name: str, description: str | None, schema: Mapping[str, Any] | Non
 def tool_use(
     tools: tuple[Tool, ...], choice: ToolChoice | None, name: str, *, is_parallel: bool | None
 ) -> ToolUse | None:
-    """Return the tools of a request and their use; None: it has none.
+    """Return the tools of a request and their use, or None if it has none.
 
     Args:
         tools: Those that it has.
-        choice: Whether one is called; None: the model decides.
-        name: The one that must be called; empty: any.
-        is_parallel: Whether several may be called; None: they may.
+        choice: Whether one is called, or None if the model decides.
+        name: The one that must be called; empty means any.
+        is_parallel: Whether several may be called, or None if they may.
 
     Raises:
         ApiError: The named one is none of them.

@@ -104,7 +104,7 @@ def _node(item: dict[str, Any]) -> Node:
 
 
 def _text_of(file: dict[str, Any]) -> str | None:
-    """Return what was read of an attached file; None: the export does not have it."""
+    """Return what was read of an attached file, or None if the export does not have it."""
     inner = file.get("file")
     data = inner.get("data") if isinstance(inner, dict) else None
     text = data.get("content") if isinstance(data, dict) else None
