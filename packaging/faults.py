@@ -555,7 +555,7 @@ ROWS = (
         ),
         (
             (
-                "passed = min(now - self._last_tick, _LONGEST_TICK_S)",
+                "passed = min(now - self._last_tick, _MAX_TICK_S)",
                 "passed = now - self._last_tick",
             ),
         ),

@@ -10,8 +10,8 @@ from catalog.made_models import CARD
 from paceline.catalog.card import ModelCard
 from paceline.catalog.judge.curated import curated_pairs_path, load_curated
 from paceline.catalog.judge.first_choice import (
-    PLEASANT,
-    WORTH_IT,
+    MIN_SPEEDUP,
+    READING_TOKENS_PER_S,
     best_here,
     own_models,
     recommended,
@@ -75,8 +75,8 @@ def test_the_recommended_pair_is_pleasant_and_not_the_largest_that_fits() -> Non
         assert found.pair.machine != "gpu"
         assert found.download is not None
         assert found.speeds is not None
-        assert found.speeds.gain >= WORTH_IT
-        assert found.speeds.alone.typical >= PLEASANT or rate == 12
+        assert found.speeds.gain >= MIN_SPEEDUP
+        assert found.speeds.alone.typical >= READING_TOKENS_PER_S or rate == 12
         sizes.append(found.download.n_bytes)
     assert sizes == sorted(sizes), "a faster machine takes a larger one"
     assert sizes[0] < sizes[-1]
@@ -87,7 +87,7 @@ def test_the_fastest_is_recommended_where_none_is_pleasant() -> None:
     slow = recommended(pairs, (CPU,), at(1))
     assert slow is not None
     assert slow.speeds is not None
-    assert slow.speeds.alone.typical < PLEASANT
+    assert slow.speeds.alone.typical < READING_TOKENS_PER_S
     assert slow.pair.title == "Gemma 4 E2B"
 
 

@@ -13,7 +13,7 @@ from msgspec import structs
 
 from catalog.made_models import CARD, NATURE
 from paceline.catalog.inspect.wire import (
-    MOST_TEXT,
+    MAX_TEXT_BYTES,
     Answer,
     LookAt,
     Measure,
@@ -119,5 +119,5 @@ def test_texts_arrive_as_they_were(texts: list[bytes]) -> None:
 
 
 def test_as_much_as_there_may_be_fits_into_a_frame() -> None:
-    joined = base64.b64encode(bytes(MOST_TEXT - 1)).decode()
+    joined = base64.b64encode(bytes(MAX_TEXT_BYTES - 1)).decode()
     assert frame(encode_message(Texts(joined)))

@@ -9,10 +9,10 @@ from msgspec import structs
 
 from paceline.chat.advice import (
     CACHE_BYTES,
+    MAX_ADVICE,
     MIN_JUDGED,
     MIN_STEPS,
     MIN_TOKENS,
-    MOST,
     advise,
     pair_advice,
 )
@@ -212,7 +212,7 @@ def any_figures(draw: st.DrawFn) -> TurnStats:
 @given(any_figures(), strategies())
 def test_every_strategy_that_is_named_can_be_used(stats: TurnStats, strategy: str) -> None:
     advice = advise(stats, strategy_named(strategy))
-    assert len(advice) <= MOST
+    assert len(advice) <= MAX_ADVICE
     for piece in advice:
         assert piece.strategy is not None
         complete(piece.strategy)

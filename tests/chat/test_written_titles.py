@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chat.chat_bench import ChatBench
-from paceline.chat.titles import MOST_CHARS, TitleWriter, title_of_answer
+from paceline.chat.titles import MAX_TITLE_CHARS, TitleWriter, title_of_answer
 from paceline.hosting.broker import Priority
 from paceline.messages import AsideAnswered, SayAside
 
@@ -134,7 +134,7 @@ def test_the_title_of_a_private_chat_stays_in_memory() -> None:
         ("Three kinds of files:", ""),
         ("", ""),
         ("…", ""),
-        ("x" * (MOST_CHARS + 1), ""),
+        ("x" * (MAX_TITLE_CHARS + 1), ""),
         ("文件读取", "文件读取"),
     ],
 )
@@ -145,5 +145,5 @@ def test_a_bad_title_is_none(said: str, title: str) -> None:
 @given(st.text(max_size=100), st.text(max_size=40))
 def test_any_answer_gives_a_short_line_or_nothing(said: str, question: str) -> None:
     title = title_of_answer(said, question)
-    assert len(title) <= MOST_CHARS
+    assert len(title) <= MAX_TITLE_CHARS
     assert title == " ".join(title.split())

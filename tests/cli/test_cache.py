@@ -79,8 +79,8 @@ def test_a_file_is_read_in_pieces_of_whole_lines(
     file = tmp_path / "a.txt"
     text = "".join(f"Line {i} of many.{chr(10) * (i % 4 > 0)}" for i in range(300)) + "\r\nend"
     file.write_bytes(text.encode())
-    monkeypatch.setattr(cache, "_PIECE", 80)
-    monkeypatch.setattr(cache, "_AT_ONCE", 50)
+    monkeypatch.setattr(cache, "_PIECE_CHARS", 80)
+    monkeypatch.setattr(cache, "_TOKENS_AT_ONCE", 50)
     pieces = list(cache.read_pieces(file, vocab))
     texts = [b"".join(map(vocab.piece, p)).decode().removeprefix(" ") for p in pieces]
     assert len(pieces) > 50
@@ -94,7 +94,7 @@ def test_a_file_is_read_in_pieces_of_whole_lines(
 def test_nothing_is_lost_where_pieces_meet(
     tmp_path: Path, n: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cache, "_PIECE", 80)
+    monkeypatch.setattr(cache, "_PIECE_CHARS", 80)
     for text in ("é" * n, "x" * n + "\n" + "y" * n, "\n" * n, "a\n" * n + "b"):
         (tmp_path / "a.txt").write_text(text, "utf-8", newline="")
         pieces = cache.read_pieces(tmp_path / "a.txt", ByteVocabulary())

@@ -166,7 +166,7 @@ def test_a_long_wait_for_the_first_token_is_told_on_a_terminal(
     capsys: Capture, monkeypatch: pytest.MonkeyPatch, *, as_json: bool
 ) -> None:
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
-    monkeypatch.setattr(output, "EVERY_S", 0.001)
+    monkeypatch.setattr(output, "POLL_S", 0.001)
     looks = count(step=2)
     line, err = "\r\x1b[KReading 2,048 of 4,100 tokens · 2,048 were warm", ""
 

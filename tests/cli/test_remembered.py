@@ -68,7 +68,7 @@ def test_how_the_switch_was_left_is_not_forgotten(paceline_home: Path) -> None:
 
 
 def test_the_newest_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(chat_run, "MOST_BYTES", 40)
+    monkeypatch.setattr(chat_run, "MAX_REMEMBERED_BYTES", 40)
     for n in range(5):
         add_texts(tmp_path, [f"question {n}"])  # 16 bytes each
     assert load_texts(tmp_path) == ("question 3", "question 4")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gui.control_events import costs, outlook
 from paceline.chat.auto_words import (
-    MOST_COSTS,
+    MAX_COSTS_SHOWN,
     by_confidence,
     by_place,
     decision_rows,
@@ -24,7 +24,7 @@ def test_without_decisions_nothing_is_said() -> None:
 
 def test_a_long_table_is_cut_to_the_widths_that_matter() -> None:
     shown = shown_costs(costs([1 + 0.1 * i for i in range(62)]))
-    assert len(shown) == MOST_COSTS
+    assert len(shown) == MAX_COSTS_SHOWN
     assert [cost.width for cost in shown][:6] == [1, 2, 3, 4, 5, 6]
     assert shown[-1].width == 62
     assert shown_costs(()) == shown_costs(costs((0.0, 0.0))) == []

@@ -321,7 +321,7 @@ def test_a_kill_while_idle_is_told_at_once_and_touches_no_reply(
     assert (reply.error, reply.text) == (None, text)
     assert engine_processes() == []
     # A message right after a death that was not noticed is answered, too.
-    monkeypatch.setattr(threaded, "LOOK_EVERY_S", 30.0)
+    monkeypatch.setattr(threaded, "POLL_EVERY_S", 30.0)
     assert_answers(window, send(window, max_tokens=10), qtbot)  # from here on it looks no more
     engine_process().kill()
     assert_answers(window, send(window, "Are you still there?", 10), qtbot)

@@ -45,7 +45,7 @@ def decode(action: str, at: int) -> None:
     import llama_cpp
 
     child.MIN_DECODE_LIMIT_S = DECODE_LIMIT_S
-    child.SLOWER = 0.0  # this machine's pace is not what the test is about
+    child.MAX_SLOWDOWN = 0.0  # this machine's pace is not what the test is about
     original = llama_cpp.llama_decode
     n_left = -1
 
@@ -85,7 +85,7 @@ def idle_decode(action: str, mark: str) -> None:
     from paceline.engine.service import EngineService
 
     child.MIN_DECODE_LIMIT_S = DECODE_LIMIT_S
-    child.SLOWER = 0.0
+    child.MAX_SLOWDOWN = 0.0
     child.BEAT_EVERY_S = 0.05  # a busy machine delays some of them
     original, idle = llama_cpp.llama_decode, EngineService.idle
     is_idle = False

@@ -195,7 +195,7 @@ def _crawl(seconds: float, times: int, limit_s: float, _model: Any) -> None:
 
     decode = LlamaModel.decode
     if limit_s:
-        child.MIN_DECODE_LIMIT_S, child.SLOWER = limit_s, 0.0
+        child.MIN_DECODE_LIMIT_S, child.MAX_SLOWDOWN = limit_s, 0.0
 
     def slow(self: LlamaModel, tokens: Any, n_rows: int) -> Any:
         nonlocal times
@@ -230,7 +230,7 @@ _ACTIONS: dict[str, Callable[..., None]] = {
 
 def with_little_room(pipe: socket.socket) -> None:
     """Run an engine whose pipe holds a few messages, so that others soon wait in its process."""
-    workers_child.ROOM = 1
+    workers_child.PIPE_BYTES = 1
     run_child(pipe)
 
 

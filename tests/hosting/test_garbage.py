@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from hosting import garbage
-from paceline.hosting.supervisor import MOST_LOGGED, Watchdog, take_report
+from paceline.hosting.supervisor import MAX_LOG_CHARS, Watchdog, take_report
 from paceline.hosting.wire import Beat, LogLine, decode_upward, encode_message
 from paceline.workers.frames import FrameError, FrameReader, WireError, frame
 
@@ -85,5 +85,5 @@ def test_a_log_line_of_a_broken_process_stays_one(
     assert take_report(LogLine(level, logger, "%s %d" * 10_000)) is None
     (record,) = caplog.records
     assert record.name == "paceline"
-    assert record.getMessage() == ("%s %d" * 10_000)[:MOST_LOGGED]
+    assert record.getMessage() == ("%s %d" * 10_000)[:MAX_LOG_CHARS]
     assert logging.DEBUG <= record.levelno <= logging.CRITICAL

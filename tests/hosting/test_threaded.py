@@ -227,7 +227,7 @@ class Watching(Scripted):
 @pytest.fixture
 def watcher(monkeypatch: pytest.MonkeyPatch, maker: Maker) -> Callable[[], Watching]:
     """The service that was made last."""
-    monkeypatch.setattr(threaded, "LOOK_EVERY_S", 0.005)
+    monkeypatch.setattr(threaded, "POLL_EVERY_S", 0.005)
     maker.kind = Watching
 
     def last() -> Watching:

@@ -42,7 +42,7 @@ def test_gpus_are_left_out_after_two_lost_starts_in_a_row() -> None:
     assert gpu_starts.n_lost() == 1
     assert start("dies") == "True"
     assert [start("ends"), start("ends")] == ["False", "False"]
-    assert gpu_starts.n_lost() == gpu_starts.MOST
+    assert gpu_starts.n_lost() == gpu_starts.MAX_FAILED_STARTS
     gpu_starts.noted_in().unlink()
     assert start("ends") == "True"
 

@@ -303,7 +303,7 @@ def test_reasoning_alone_has_reached_the_limit(name: str, *, is_streamed: bool) 
 
 @every_route
 def test_a_stream_that_waits_is_kept_alive(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(replies, "ALIVE_S", 0.01)
+    monkeypatch.setattr(replies, "KEEP_ALIVE_EVERY_S", 0.01)
     go_on, body = threading.Event(), ROUTES[path].body | {"stream": True}
     with (
         said_by(["Let me", go_on, " see.", end()]) as endpoint,

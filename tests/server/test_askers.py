@@ -111,8 +111,8 @@ def lines_of(connection: socket.socket) -> Iterator[str]:
 
 
 def test_a_place_is_told(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(replies, "PATIENCE_S", 0.01)
-    monkeypatch.setattr(replies, "ALIVE_S", 0.01)
+    monkeypatch.setattr(replies, "MAX_WAIT_FOR_START_S", 0.01)
+    monkeypatch.setattr(replies, "KEEP_ALIVE_EVERY_S", 0.01)
     first, ticket = served.begun()
     second = served.ask(stream=True, max_tokens=1)
     until(lambda: served.endpoint.desk.n_waiting == 1)
@@ -222,7 +222,7 @@ def test_a_hang_up_gives_a_place_up(served: Served, fields: dict[str, Any]) -> N
 def test_a_long_prefill_keeps_its_stream_alive(
     served: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in ("PATIENCE_S", "ALIVE_S"):
+    for name in ("MAX_WAIT_FOR_START_S", "KEEP_ALIVE_EVERY_S"):
         monkeypatch.setattr(replies, name, 0.001)
     long = [{"role": "user", "content": "red green blue black " * 270}]
     with served.ask(stream=True, messages=long, max_tokens=1) as connection:

@@ -16,7 +16,7 @@ from paceline.server.context import Context
 from paceline.server.http import connection
 from paceline.server.http.guard import Access
 from paceline.server.http.hang_ups import HangUps
-from paceline.server.limits import LARGEST_BODY
+from paceline.server.limits import MAX_BODY_BYTES
 from paceline.server.listener import Listener
 from paceline.server.streams import json_response
 from server.wire import answered, ask, connect, is_ended, read, request
@@ -121,7 +121,7 @@ def test_who_does_not_read_is_dropped(
     monkeypatch: pytest.MonkeyPatch, *, is_answered: bool
 ) -> None:
     monkeypatch.setattr(connection, "STALLED_S", 0.2)
-    monkeypatch.setattr(connection, "MOST_CONNECTIONS", 1)
+    monkeypatch.setattr(connection, "MAX_CONNECTIONS", 1)
     ended: list[str] = []
 
     async def pour(scope: Scope, receive: Receive, send: Send) -> None:
@@ -134,7 +134,7 @@ def test_who_does_not_read_is_dropped(
         try:
             while not is_answered:
                 await send({"type": "http.response.body", "body": b"x" * 65_536, "more_body": True})
-            await send({"type": "http.response.body", "body": b"x" * LARGEST_BODY})
+            await send({"type": "http.response.body", "body": b"x" * MAX_BODY_BYTES})
         finally:
             ended.append("pour")
 
@@ -147,7 +147,7 @@ def test_who_does_not_read_is_dropped(
         with suppress(ConnectionError):
             while data := deaf.recv(1 << 16):
                 received += len(data)
-        assert received < LARGEST_BODY, "only what the system's buffers hold"
+        assert received < MAX_BODY_BYTES, "only what the system's buffers hold"
 
 
 # ---------------------------------------------------------------------------------------- so much
@@ -155,16 +155,16 @@ def test_who_does_not_read_is_dropped(
 
 def test_a_body_has_a_size() -> None:
     with listening(HangUps(echo_length)) as url:
-        whole = b" " * LARGEST_BODY
-        assert answered(url, post(url, len(whole), whole)).body == str(LARGEST_BODY).encode()
-        assert answered(url, post(url, LARGEST_BODY + 1)).status == 413, "before it is sent"
+        whole = b" " * MAX_BODY_BYTES
+        assert answered(url, post(url, len(whole), whole)).body == str(MAX_BODY_BYTES).encode()
+        assert answered(url, post(url, MAX_BODY_BYTES + 1)).status == 413, "before it is sent"
         chunk = b"%x\r\n" % (1 << 20) + b" " * (1 << 20) + b"\r\n"
         assert answered(url, post(url, "chunked", chunk * 32 + b"0\r\n\r\n")).status == 200
         assert answered(url, post(url, "chunked", chunk * 33 + b"0\r\n\r\n")).status == 413
 
 
 def test_connections_have_a_number(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connection, "MOST_CONNECTIONS", 3)
+    monkeypatch.setattr(connection, "MAX_CONNECTIONS", 3)
     with listening(greet) as url:
         opened = [connect(url) for _ in range(3)]
         for each in opened:

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from paceline.server.limits import LARGEST_HEAD, MOST_HEADERS
+from paceline.server.limits import MAX_HEAD_BYTES, MAX_HEADERS
 from server.rig import running
 from server.wire import Answer, answered, ask, request
 
@@ -273,12 +273,12 @@ def test_framing_that_can_be_read_in_two_ways_is_refused(
 
 
 def test_headers_have_a_size_and_a_number(endpoint: Endpoint) -> None:
-    many = [f"x-{i}: 1" for i in range(MOST_HEADERS + 1)]
-    large = [f"x-{i}: {'x' * 4000}" for i in range(LARGEST_HEAD // 4000 + 1)]
+    many = [f"x-{i}: 1" for i in range(MAX_HEADERS + 1)]
+    large = [f"x-{i}: {'x' * 4000}" for i in range(MAX_HEAD_BYTES // 4000 + 1)]
     for lines in (many, large):
         assert ask(endpoint.url, "GET /v1/models", *lines[:-2]).status == 200
         assert code(ask(endpoint.url, "GET /v1/models", *lines)) == (431, "headers_too_large")
-    path = "GET /v1/models?" + "x" * LARGEST_HEAD
+    path = "GET /v1/models?" + "x" * MAX_HEAD_BYTES
     assert code(ask(endpoint.url, path)) == (431, "headers_too_large")
 
 

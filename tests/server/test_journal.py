@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 from paceline.chat.reply import Reply, TurnOptions
 from paceline.messages import StepCommitted
 from paceline.server.endpoint import Endpoint
-from paceline.server.journal import MOST_STEPS, Caller, Entry, Journal
+from paceline.server.journal import MAX_STEPS, Caller, Entry, Journal
 from paceline.server.listener import Listener
 from server.rig import GREEDY
 
@@ -33,11 +33,11 @@ def test_who_has_left_is_told_nothing_more() -> None:
 def test_the_oldest_go_where_all_have_too_many_steps() -> None:
     journal = Journal()
     step = StepCommitted(1, (), "", (), 0.0, 0.0, 0.0, 0.0)
-    for name, n_steps in (("a", MOST_STEPS // 2), ("b", MOST_STEPS // 2), ("c", 1)):
+    for name, n_steps in (("a", MAX_STEPS // 2), ("b", MAX_STEPS // 2), ("c", 1)):
         reply = Reply(name, "", TurnOptions(), steps=[step] * n_steps)
         journal.end(Entry(Caller("curl", "/v1/completions"), reply))
     assert [entry.reply.message_id for entry in journal.entries] == ["b", "c"]
-    journal.end(Entry(Caller("", ""), Reply("d", "", TurnOptions(), steps=[step] * MOST_STEPS * 2)))
+    journal.end(Entry(Caller("", ""), Reply("d", "", TurnOptions(), steps=[step] * MAX_STEPS * 2)))
     assert [entry.reply.message_id for entry in journal.entries] == ["d"], "the last one stays"
 
 

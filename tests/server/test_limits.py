@@ -19,23 +19,23 @@ HELLO = {"role": "user", "content": "Hi"}
 
 N = limits
 ROWS = (
-    (f"{N.LARGEST_BODY >> 20} MB", N.DEEPEST),
-    (f"{N.LARGEST_HEAD >> 10} KB", N.MOST_HEADERS),
-    (N.MOST_MESSAGES,),
-    (N.MOST_TOOLS,),
-    (N.MOST_REPLIES,),
-    (N.MOST_PROMPTS,),
-    (N.MOST_FILES,),
-    (N.MOST_STOPS, N.LONGEST_STOP),
-    (N.MOST_BIASES,),
-    (N.MOST_LIKELY,),
-    (N.MOST_CONNECTIONS,),
+    (f"{N.MAX_BODY_BYTES >> 20} MB", N.MAX_DEPTH),
+    (f"{N.MAX_HEAD_BYTES >> 10} KB", N.MAX_HEADERS),
+    (N.MAX_MESSAGES,),
+    (N.MAX_TOOLS,),
+    (N.MAX_REPLIES,),
+    (N.MAX_PROMPTS,),
+    (N.MAX_FILES,),
+    (N.MAX_STOPS, N.MAX_STOP_CHARS),
+    (N.MAX_BIASES,),
+    (N.MAX_TOP_LOGPROBS,),
+    (N.MAX_CONNECTIONS,),
     (f"{N.HEAD_S:g} s",),
     (f"{N.BODY_S:g} s",),
     (f"{N.REST_S:g} s",),
     (f"{N.STALLED_S:g} s",),
     (f"{N.IDLE_S:g} s",),
-    (f"{N.ALIVE_S:g} s", f"{N.PATIENCE_S:g} s"),
+    (f"{N.KEEP_ALIVE_EVERY_S:g} s", f"{N.MAX_WAIT_FOR_START_S:g} s"),
 )
 """The numbers of each row of the guide's table."""
 
@@ -69,16 +69,16 @@ def _tool(path: str, name: str) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("path", "field", "count"),
     [
-        ("/v1/chat/completions", "messages", N.MOST_MESSAGES),
-        ("/v1/messages", "messages", N.MOST_MESSAGES),
-        ("/v1/responses", "input", N.MOST_MESSAGES),
-        ("/v1/chat/completions", "tools", N.MOST_TOOLS),
-        ("/v1/messages", "tools", N.MOST_TOOLS),
-        ("/v1/responses", "tools", N.MOST_TOOLS),
-        ("/v1/chat/completions", "stop", N.MOST_STOPS),
-        ("/v1/chat/completions", "logit_bias", N.MOST_BIASES),
-        ("/v1/completions", "prompt", N.MOST_PROMPTS),
-        ("/infill", "input_extra", N.MOST_FILES),
+        ("/v1/chat/completions", "messages", N.MAX_MESSAGES),
+        ("/v1/messages", "messages", N.MAX_MESSAGES),
+        ("/v1/responses", "input", N.MAX_MESSAGES),
+        ("/v1/chat/completions", "tools", N.MAX_TOOLS),
+        ("/v1/messages", "tools", N.MAX_TOOLS),
+        ("/v1/responses", "tools", N.MAX_TOOLS),
+        ("/v1/chat/completions", "stop", N.MAX_STOPS),
+        ("/v1/chat/completions", "logit_bias", N.MAX_BIASES),
+        ("/v1/completions", "prompt", N.MAX_PROMPTS),
+        ("/infill", "input_extra", N.MAX_FILES),
     ],
 )
 def test_one_more_than_allowed_is_refused(
@@ -104,10 +104,10 @@ def test_one_more_than_allowed_is_refused(
 
 
 def test_a_body_has_a_depth(endpoint: Endpoint) -> None:
-    for depth in (N.DEEPEST, N.DEEPEST + 1, 100_000):
+    for depth in (N.MAX_DEPTH, N.MAX_DEPTH + 1, 100_000):
         nested = b'{"messages": [], "x": ' + b"[" * (depth - 1) + b"]" * (depth - 1) + b"}"
         answer = ask(
             endpoint.url, "POST /v1/chat/completions", "Content-Type: application/json", body=nested
         )
         assert answer.status == 400
-        assert ("levels" in answer.error["message"]) == (depth > N.DEEPEST)
+        assert ("levels" in answer.error["message"]) == (depth > N.MAX_DEPTH)

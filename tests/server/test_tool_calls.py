@@ -181,7 +181,7 @@ def test_reasoning_answer_and_calls_are_told_apart(name: str, *, is_streamed: bo
 
 
 def test_who_wishes_for_reasoning_sees_the_queue(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(replies, "PATIENCE_S", 0.01)
+    monkeypatch.setattr(replies, "MAX_WAIT_FOR_START_S", 0.01)
     go_on = threading.Event()
     body = {"messages": ASKED, "stream": True}
     with said_by(["Hi", go_on, end()], ("off", "on")) as endpoint:

@@ -135,7 +135,7 @@ def test_a_wrong_byte_in_the_search_index_hides_nothing(
     checked_at_once: int,
 ) -> None:
     """A large database is looked at with the first write, a small one while it is opened."""
-    monkeypatch.setattr(disk, "_CHECKED_AT_ONCE", checked_at_once)
+    monkeypatch.setattr(disk, "_CHECKED_AT_ONCE_BYTES", checked_at_once)
     monkeypatch.setattr(writer, "RETRY_S", 0.02)
     drawn = random.Random(29)
     with contextlib.closing(sqlite3.connect(whole.path)) as connection:
@@ -223,7 +223,7 @@ def test_a_byte_that_is_no_text(whole: Whole, tmp_path: Path, word: str) -> None
 def test_damage_in_what_a_start_needs_is_mended_by_that_start(
     table: str, whole: Whole, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(disk, "_CHECKED_AT_ONCE", 0)
+    monkeypatch.setattr(disk, "_CHECKED_AT_ONCE_BYTES", 0)
     with contextlib.closing(sqlite3.connect(whole.path)) as connection:
         leaves = "SELECT pageno FROM dbstat WHERE name = ? AND pagetype = 'leaf'"
         *_, (page,) = connection.execute(leaves, (table,))
@@ -243,7 +243,7 @@ def test_damage_in_what_a_start_needs_is_mended_by_that_start(
 def test_damage_that_shows_later_is_mended_while_it_is_read(
     whole: Whole, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(disk, "_CHECKED_AT_ONCE", 0)
+    monkeypatch.setattr(disk, "_CHECKED_AT_ONCE_BYTES", 0)
     path = tmp_path / "chats.db"
     page = whole.page_of[text_of(50, 0)]
     data = bytearray(whole.data)

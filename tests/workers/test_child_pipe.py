@@ -11,14 +11,14 @@ from collections.abc import Iterator
 
 import pytest
 
-from paceline.workers.child import MOST_WAITING, ROOM, ChildPipe
+from paceline.workers.child import MAX_WAITING_BYTES, PIPE_BYTES, ChildPipe
 from paceline.workers.frames import DYING, FrameReader, frame
 
 pytestmark = pytest.mark.skipif(
     not hasattr(socket, "MSG_DONTWAIT"), reason="sending waits on this system"
 )
 LARGE = 1000
-MOST_IN_PIPE = 4 * ROOM
+MOST_IN_PIPE = 4 * PIPE_BYTES
 
 
 class Ends:
@@ -77,7 +77,7 @@ def test_what_the_pipe_has_room_for_is_in_it_at_once(ends: Ends) -> None:
 
 
 def test_posting_does_not_wait_for_who_does_not_read(ends: Ends) -> None:
-    n = MOST_WAITING // (LARGE + 4)
+    n = MAX_WAITING_BYTES // (LARGE + 4)
     poster = started(threading.Thread(target=ends.post, args=(n,)))
     poster.join(10)
     assert ends.n_posted == n
@@ -88,7 +88,7 @@ def test_posting_does_not_wait_for_who_does_not_read(ends: Ends) -> None:
 
 
 def test_what_waits_goes_with_the_next_message_once_there_is_room(ends: Ends) -> None:
-    n = MOST_WAITING // (LARGE + 4)
+    n = MAX_WAITING_BYTES // (LARGE + 4)
     ends.post(n)
     read = ends.read()
     got = [next(read)]
@@ -99,13 +99,13 @@ def test_what_waits_goes_with_the_next_message_once_there_is_room(ends: Ends) ->
 
 
 def test_no_more_waits_than_it_may(ends: Ends) -> None:
-    n = 3 * (MOST_WAITING + MOST_IN_PIPE) // LARGE
+    n = 3 * (MAX_WAITING_BYTES + MOST_IN_PIPE) // LARGE
     poster = started(threading.Thread(target=ends.post, args=(n,)))
     poster.join(0.5)
     assert poster.is_alive()
-    assert ends.n_posted * LARGE <= MOST_WAITING + MOST_IN_PIPE
+    assert ends.n_posted * LARGE <= MAX_WAITING_BYTES + MOST_IN_PIPE
     read = ends.read()
-    got = list(itertools.islice(read, n - MOST_WAITING // LARGE - 1))
+    got = list(itertools.islice(read, n - MAX_WAITING_BYTES // LARGE - 1))
     poster.join(10)
     assert not poster.is_alive()
     sender = started(threading.Thread(target=ends.pipe.send, args=(b"all",)))
@@ -115,14 +115,14 @@ def test_no_more_waits_than_it_may(ends: Ends) -> None:
 
 
 def test_last_words_come_after_what_waited(ends: Ends) -> None:
-    n = MOST_WAITING // (LARGE + 4)
+    n = MAX_WAITING_BYTES // (LARGE + 4)
     ends.post(n)
     started(threading.Thread(target=ends.pipe.send_last, args=("over",)))
     assert list(itertools.islice(ends.read(), n + 1)) == [*numbers(n), DYING + b"over"]
 
 
 def test_last_words_come_also_while_another_thread_waits_for_room(ends: Ends) -> None:
-    n = 3 * (MOST_WAITING + MOST_IN_PIPE) // LARGE
+    n = 3 * (MAX_WAITING_BYTES + MOST_IN_PIPE) // LARGE
     poster = started(threading.Thread(target=ends.post, args=(n,)))
     poster.join(0.5)
     assert poster.is_alive()

@@ -21,7 +21,7 @@ PLAIN = "off"
 AUTO = "auto"
 WARM_UP_TOKENS = 8
 _CHARS_PER_TOKEN = 4
-PER_PLAIN = 6
+STRATEGIES_PER_PLAIN = 6
 """Strategies for which plain decoding runs once per workload and repeat."""
 
 
@@ -72,7 +72,7 @@ class Plan:
     @property
     def _group(self) -> tuple[str, ...]:
         """The strategies of one workload in a repeat, with plain decoding several times."""
-        return (PLAIN,) * ((len(self.strategies) - 1) // PER_PLAIN) + self.strategies
+        return (PLAIN,) * ((len(self.strategies) - 1) // STRATEGIES_PER_PLAIN) + self.strategies
 
     def warm_up(self) -> Iterator[Cell]:
         """Yield short runs: every prompt once, which tells what prompts cost, and every strategy.

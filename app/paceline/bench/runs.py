@@ -458,8 +458,7 @@ def _bound(runs: Sequence[Run]) -> Bound | None:
 
 
 def bound_of(report: Report, strategies: Iterable[str]) -> Bound | None:
-    """Return how these strategies kept to the bound over all workloads, or None if nothing
-    tells."""
+    """Return how these strategies kept to the bound over all workloads, or None if unknown."""
     bounds = [
         result.bound
         for workload in report.workloads

@@ -16,9 +16,9 @@ from paceline.bench.runs import Ratio, Report, Result, common
 from paceline.figures import GAIN_FROM, Speedup
 from paceline.sentence import Sentence, joined, sentence
 
-AS_FAST = 0.98
+MIN_SHARE_OF_BEST = 0.98
 """A strategy that comes this near to the best is called as fast."""
-_FEWEST = 2
+_MIN_RUNS = 2
 """Prompts, and strategies besides plain decoding, from which on a pair is judged by them."""
 
 
@@ -90,7 +90,7 @@ def verdict(report: Report, title: Callable[[str], str] = str) -> BenchVerdict:
             writing=gain.ratio,
             whole=report.geomean[best],
         )
-        near = [s for s in others if s != best and found[s].ratio >= gain.ratio * AS_FAST]
+        near = [s for s in others if s != best and found[s].ratio >= gain.ratio * MIN_SHARE_OF_BEST]
         if near:
             more = sentence("{name} is about as fast.", name=title(near[0]))
             if len(near) > 1:
@@ -105,7 +105,7 @@ def verdict(report: Report, title: Callable[[str], str] = str) -> BenchVerdict:
             high=gain.high,
         )
         return BenchVerdict("open", words)
-    if len(others) < _FEWEST or len(report.workloads) < _FEWEST:
+    if len(others) < _MIN_RUNS or len(report.workloads) < _MIN_RUNS:
         words = sentence(
             "{name} gains nothing here. One prompt or one strategy is too few to judge the pair "
             "by.",

@@ -44,13 +44,13 @@ from paceline.paths import resources
 
 MAX_BYTES = 20_000_000
 _SAMPLING = ("temperature", "top_k", "top_p", "min_p")
-_MOST_TOKENS = 1024  # as in `paceline chat`
+_MAX_TOKENS = 1024  # as in `paceline chat`
 _LIMITS = ("max_tokens", "seed")
 _KEYS = (
     "name", "messages", "prompt_tokens", *_SAMPLING, *_LIMITS, "raw", "ignore_eog", "earlier",
 )  # fmt: skip
 _SEED = 1
-_LONGEST_NAME = 60
+_MAX_NAME_CHARS = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ class Workload:
 
     name: str
     prompt: Prompt
-    max_tokens: int = _MOST_TOKENS
+    max_tokens: int = _MAX_TOKENS
     sampling: SamplingParams = field(default_factory=SamplingParams)
     seed: int = _SEED
     ignore_eog: bool = False
@@ -199,9 +199,9 @@ def _name(data: dict[str, Any]) -> str:
     name = data.get("name")
     if not isinstance(name, str) or not name.strip() or not is_unicode(name):
         raise PromptDataError("It has no name.", 'Add "name": "…".')
-    if len(name) > _LONGEST_NAME or not name.isprintable():
+    if len(name) > _MAX_NAME_CHARS or not name.isprintable():
         raise PromptDataError(
-            f"Its name is not one line of at most {_LONGEST_NAME} characters.", "Choose another."
+            f"Its name is not one line of at most {_MAX_NAME_CHARS} characters.", "Choose another."
         )
     return name.strip()
 

@@ -1,1 +1,1 @@
-"""Models: where they lie, what they are, which fit together, and where to get more."""
+"""Models: their files, their properties, pairs of them, and downloads."""

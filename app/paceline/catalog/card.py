@@ -34,9 +34,9 @@ class ModelCard(Checked, frozen=True):
         quantisation: E.g. ``Q4_K_M``.
         license: As the header names it, or empty.
         n_params: Weights, counted over all tensors.
-        n_bytes: Of all tensors.
+        n_bytes: Size of all tensors.
         n_layers: Blocks.
-        n_ctx_train: Tokens the model was trained for, or 0 if not said.
+        n_ctx_train: Context length in tokens that the model was trained for, or 0 if not known.
         n_embd: Width of the residual stream.
         n_experts: 0 for a dense model.
         n_vocab: Tokens.
@@ -50,14 +50,14 @@ class ModelCard(Checked, frozen=True):
         output_bytes: All other weights outside the blocks, mostly the output.
         kv_elements: Per block: elements of a token's keys and values; (0, 0) for one without
             attention. An upper bound where a window limits attention: `Measurement` is exact.
-        n_experts_used: Of the experts, how many work on one token, or 0 if not said.
-        tied_bytes: Of `input_bytes`, what serves as the output, too, and is read in full then; 0
-            where the output has weights of its own.
-        sidecar: Which drafter without a model of its own it is, an id of `engine.draft.heads`, or
-            empty if it is a model.
-        n_heads: Of its last blocks, how many are MTP heads inside a model, or 0 if it has none.
-        n_embd_out: Width of the states that it gives, and of those that a head reads, where the
-            header names it; 0 means `n_embd`, and of an assistant not known.
+        n_experts_used: Number of experts that work on one token, or 0 if the header does not say.
+        tied_bytes: Part of `input_bytes` that also serves as the output and is then read in full; 0
+            if the output has weights of its own.
+        sidecar: Id in `engine.draft.heads` of a drafter that is no model of its own, or empty for a
+            model.
+        n_heads: Number of its last blocks that are MTP heads.
+        n_embd_out: Width of its output states, or of the states that a head reads, if the header
+            names it. 0 means `n_embd`; for an assistant it means unknown.
     """
 
     name: str
@@ -91,7 +91,7 @@ _MADE = 2  # changes when cards are made differently of the same header
 
 
 def card_version() -> list[int | str]:
-    """Return what must match for a kept card to be used: how it was made, fields, and kinds."""
+    """Return the values that must match for a stored card to be used: version, fields and kinds."""
     return [_MADE, *ModelCard.__struct_fields__, *(kind.id for kind in HEAD_KINDS)]
 
 
@@ -105,7 +105,7 @@ class Nature(Checked, frozen=True):
         eos: Id of the token that ends one, or -1 if there is none.
         add_bos: Whether texts begin with it.
         add_eos: Whether texts end with it.
-        memory: "attention" takes back single tokens; the others go back to a state that was kept.
+        memory: "attention" can take back single tokens; the other kinds restore a saved state.
         writes: Whether it generates text from left to right; false for encoders and diffusion.
     """
 
@@ -124,8 +124,8 @@ class Examined:
     """All that a judgement about a model needs.
 
     Attributes:
-        card: From the header.
-        nature: From llama.cpp.
+        card: Facts from the header.
+        nature: Facts from llama.cpp.
         texts: Every token's text by id, UTF-8 or not.
     """
 
@@ -170,12 +170,12 @@ _OTHER_NAMES = {"FP16": "F16", "FP32": "F32", "MXFP4_MOE": "MXFP4"}
 
 
 def quantisation_of(header: GgufHeader, tensors: Iterable[GgufTensor] | None = None) -> str:
-    """Return what a model is quantised as, e.g. ``Q4_K_M``.
+    """Return a model's quantisation, e.g. ``Q4_K_M``.
 
     Args:
         header: Of the file, or of a split model's first part.
-        tensors: Of all parts; asked where the header does not say it. The type that most bytes
-            are of is returned then.
+        tensors: Tensors of all parts, used if the header does not name it: then the type of most
+            bytes is returned.
     """
     named = _FILE_TYPES.get(header.whole("general.file_type"))
     if named and "general.file_type" in header.values:
@@ -206,7 +206,7 @@ def without_quantisation(file_name: str) -> str:
 
 
 def bits_per_weight(name: str) -> float:
-    """Return about how many bits a weight takes; 0 for a name that is not known."""
+    """Return the average number of bits of a weight; 0 for an unknown name."""
     name = name.upper().removeprefix("UD-").removesuffix("_MOE")
     base = _LARGER.sub("", name)
     for known in (name, f"{base}_L", f"{base}_M", base, f"{base.removesuffix('_K')}_0"):

@@ -42,9 +42,9 @@ PIECES = (4 << 20, 8 << 20, 16 << 20, 20 << 20)
 """Ends of the pieces in which the beginning is fetched, in order."""
 _PART_PIECES = (1 << 16, 4 << 20)
 """Sizes of requests for parts after the first, which have only a list of tensors."""
-_MOST_PARTS = 100
-_MOST_KEPT = 64
-"""Headers in the cache; at 5 to 16 MiB each."""
+_MAX_PARTS = 100
+_MAX_CACHED_HEADERS = 64
+"""Upper bound of the headers in the cache, of 5 to 16 MiB each."""
 _TRUSTED_S = 3600.0
 """Seconds for which a branch counts as unchanged; then the Hub is asked again."""
 
@@ -110,7 +110,7 @@ def request_for(
     """Return what has to be downloaded for a reference: its file, or all parts of a split model.
 
     Raises:
-        HubError: The repository cannot be looked at, or has no such file.
+        HubError: The repository cannot be read, or has no such file.
         UserError: "unsafe-name": a name has no place on a disk.
     """
     choice = _choice(hub, reference, is_stopped)
@@ -204,7 +204,7 @@ def remote_header(
         return kept
     named = named_file(hub, reference, is_stopped)
     part = PART.search(named.path)
-    is_split = part is not None and 1 <= int(part[2]) <= _MOST_PARTS
+    is_split = part is not None and 1 <= int(part[2]) <= _MAX_PARTS
     paths = part_names(named.path) if is_split else [named.path]
     file_names = names.file_names(paths)
     first = hub.locate(named.repo, paths[0], named.revision, is_stopped)
@@ -244,7 +244,7 @@ def repository_page(
     revision: str = "main",
     is_stopped: Callable[[], bool] = never,
 ) -> HubRepository:
-    """Return a repository's page, with what of it is newer than this llama.cpp.
+    """Return a repository's page, with a note if its models are newer than this llama.cpp.
 
     Args:
         hub: Where it is.
@@ -279,12 +279,12 @@ def _fetch_header(
     Args:
         hub: Where it is.
         inspector: Says whether the header is complete.
-        location: Where it is there.
+        location: Its address there.
         there: The parts before it, which have been fetched, and the file itself.
         is_stopped: Ends the call.
 
     Raises:
-        ModelError: It never does.
+        ModelError: There is no complete header in the longest piece.
     """
     path, pieces = there[-1], PIECES if len(there) == 1 else _PART_PIECES
     n_there, size = 0, location.n_bytes
@@ -369,7 +369,7 @@ def _make_room(cache_dir: Path) -> None:
     with contextlib.suppress(OSError):
         folders = [p for p in cache_dir.iterdir() if p.is_dir() and p.name != "names"]
         by_age = sorted(folders, key=lambda p: p.stat().st_mtime, reverse=True)
-        for old in by_age[_MOST_KEPT:]:
+        for old in by_age[_MAX_CACHED_HEADERS:]:
             shutil.rmtree(old, ignore_errors=True)
 
 

@@ -134,11 +134,11 @@ class Models:
 
     @property
     def download_folders(self) -> tuple[Path, ...]:
-        """Return where downloads go, and then where they go if nothing else is chosen."""
+        """Return the folder of downloads, then the default one."""
         return tuple(dict.fromkeys((self.models_folder, self._paths.models_dir)))
 
     def examine(self, reference: str, is_stopped: Callable[[], bool] = never) -> Examined:
-        """Return all that is known of a model without its weights.
+        """Return all facts of a model that need no weights.
 
         Args:
             reference: A path, or ``hf:OWNER/REPO:FILE``; of the latter the header is fetched if the
@@ -156,7 +156,7 @@ class Models:
         return examined
 
     def card(self, reference: str, is_stopped: Callable[[], bool] = never) -> ModelCard:
-        """Return what the header of a file says, be it a model or a sidecar.
+        """Return the card of a file, a model or a sidecar.
 
         Raises:
             ModelError: The file cannot be used.
@@ -207,7 +207,7 @@ class Models:
     def _remedy(
         self, target: Examined, is_stopped: Callable[[], bool], *, by_translation: bool = True
     ) -> Remedy | None:
-        """Return what to take as a draft model, as far as that is found in time."""
+        """Return the draft model to use instead, if one is found in time."""
         until = time.monotonic() + _REMEDY_S
 
         def is_late() -> bool:
@@ -222,10 +222,10 @@ class Models:
         return search.find(target, is_late, by_translation=by_translation)
 
     def measured(self, target: str, draft: str = "") -> MeasuredPair | None:
-        """Return what was measured of two files on this machine before; None means nothing.
+        """Return the measurements of two files on this machine, or None if there are none.
 
         Args:
-            target: A path; of an ``hf:`` reference nothing was.
+            target: A path; an ``hf:`` reference has no measurements.
             draft: The same of the draft model or a head's own file, or empty if there is none.
         """
         try:
@@ -242,7 +242,7 @@ class Models:
         reclaimable: Mapping[str, int] | None = None,
         is_stopped: Callable[[], bool] = never,
     ) -> MemoryPlan:
-        """Return what a pair would take per device, and how to make it fit.
+        """Return the memory that a pair would use per device, and how to make it fit.
 
         Args:
             target: How to load the target; its path may be an ``hf:`` reference.
@@ -295,7 +295,7 @@ class Models:
     def file_or_request(
         self, reference: str, is_stopped: Callable[[], bool] = never
     ) -> Path | DownloadRequest:
-        """Return a file that is here, or what has to be downloaded for it.
+        """Return a file that is here, or the request for its download.
 
         Raises:
             HubError: The Hub cannot be reached, or has no such file.
@@ -331,7 +331,7 @@ class Models:
     def close(self) -> None:
         """End downloads, then the helper process; a second call does nothing.
 
-        Calls that come later, or were under way, end with a CancelledError or an error of theirs.
+        Later calls, and those under way, raise CancelledError or an error of their own.
         """
         self.downloads.close()
         self.inspector.close()
@@ -368,13 +368,13 @@ class Models:
     def _measured(
         self, params: ModelParams, n_rows: int, is_stopped: Callable[[], bool], target: str = ""
     ) -> Measurement | None:
-        """Return what llama.cpp would take; None when that is not known.
+        """Return the memory that llama.cpp would use, or None if it is not known.
 
         Args:
             params: How the model would be loaded.
-            n_rows: Rows of logits that one decode gives at most.
+            n_rows: Upper bound of the rows of logits of one decode.
             is_stopped: Polled while the network is waited for.
-            target: Of a head, the model that it drafts for.
+            target: For a head, the model that it drafts for.
 
         Raises:
             ModelError: llama.cpp refuses to load the model.

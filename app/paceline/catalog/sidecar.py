@@ -40,7 +40,7 @@ class Sidecar:
 
     Attributes:
         kind: How it drafts, an id of `engine.draft.heads`.
-        model: What it drafts for, as far as names tell, or empty if they do not.
+        model: The model that it drafts for, if names say so; else empty.
     """
 
     kind: str
@@ -68,7 +68,7 @@ class Sidecar:
 
 
 def heads_in_header(header: GgufHeader, tensors: Iterable[str]) -> tuple[str, int]:
-    """Return which sidecar a file is, empty: none; and how many MTP heads a model has inside.
+    """Return the kind of sidecar of a file, or empty, and the number of MTP heads inside a model.
 
     A model's heads are its last blocks; quantisers may leave them out. A file of heads has no other
     blocks (`mtp_only` in llama.cpp's src/models).
@@ -88,8 +88,7 @@ def heads_in_header(header: GgufHeader, tensors: Iterable[str]) -> tuple[str, in
 
 
 def sidecar_in_path(path: str) -> Sidecar | None:
-    """Return which sidecar a file is by its name, and by that of its folder, or None if there is
-    none.
+    """Return the kind of sidecar that a file is by its name and its folder's, or None.
 
     Args:
         path: Within its repository, with ``/``; or the name alone.
@@ -109,11 +108,11 @@ def has_head_by_path(path: str) -> bool:
 
 
 def sidecar_of(card: ModelCard, file_name: str) -> Sidecar | None:
-    """Return which sidecar a file is whose header was read, or None if there is none.
+    """Return the kind of sidecar of a file by its header, or None if it is a model.
 
     Args:
-        card: Of the file.
-        file_name: Says what it drafts for, or the name in the header does.
+        card: The file's card.
+        file_name: Names its target if the header does not.
     """
     if not card.sidecar:
         return None
@@ -155,6 +154,6 @@ def check_head(card: ModelCard, file_name: str, kind: str) -> None:
 
 
 def _model(name: str) -> str:
-    """Return a sidecar's name without what says that it is one."""
+    """Return a sidecar's name without the part that marks it as one."""
     name = without_quantisation(model_name(name))
     return _WORDS.sub("", name).strip("-_. ")

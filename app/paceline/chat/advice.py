@@ -30,23 +30,23 @@ from paceline.messages import ControlReported, DrafterStats, ModelInfo, Outlook,
 from paceline.params import Strategy
 from paceline.sentence import Sentence, joined, sentence
 
-MOST = 3
-"""The most pieces of advice at a time."""
+MAX_ADVICE = 3
+"""Upper bound of the pieces of advice at a time."""
 MIN_TOKENS = 40
-"""Fewer drafted tokens say nothing about a drafter's acceptance."""
+"""Drafted tokens below which a drafter's acceptance rate is not judged."""
 MIN_STEPS = 20
-"""Fewer steps say nothing at all."""
+"""Steps of a reply below which no advice is given."""
 HIGH, LOW = 0.6, 0.4
-_RARE = 1 / 50
+_MIN_FINDS_PER_CALL = 1 / 50
 """Finds per call below which a lookup is as good as idle."""
-_EXPENSIVE = 0.25
+_EXPENSIVE_SHARE = 0.25
 """A draft model's share of the time from which advice is given."""
 _LENGTHS = ("n_max", "m", "n_pred", "max")
 _MATCHES = ("n", "n_match")
 _SURER = (0.5, 0.75, 0.9)
 _BOLDER = (0.75, 0.5, 0.25)
-_SHORTEST_MATCH = {"n": 2, "n_match": 16}
-"""Shorter hashes hit by chance."""
+_MIN_MATCH = {"n": 2, "n_match": 16}
+"""Shortest keys, in tokens, that are advised: hashes of fewer tokens collide by chance."""
 AdviceCode = Literal[
     "expensive-draft", "expensive-verify", "higher-p-min", "shorter-drafts", "longer-match",
     "longer-drafts", "lower-p-min", "shorter-match", "another-drafter",
@@ -59,7 +59,7 @@ class Advice:
     """One thing to try.
 
     Attributes:
-        code: Stable name of the rule.
+        code: Stable name of the rule that gave the advice.
         text: The thing to try.
         reason: The figures that it rests on.
         strategy: The strategy that the text names, or None if it is about the loaded pair.
@@ -110,7 +110,7 @@ class _Case(NamedTuple):
         return next((p.high for p in self.info.parameters if p.name == name), 0)
 
     def figures(self) -> Sentence:
-        """The share that was accepted."""
+        """The share of drafted tokens that was accepted, as a sentence."""
         rate, n = self.rate, self.stats.tokens
         if len(self.strategy.drafters) > 1:
             return sentence(
@@ -155,7 +155,7 @@ _CHANGES: dict[AdviceCode, Sentence] = {
     "shorter-match": sentence("shorter matches are found more often"),
     "another-drafter": sentence("this drafter is right too rarely here, or finds nothing"),
 }
-"""The change that an advised strategy brings."""
+"""Templates that describe the change from the current strategy to the advised one."""
 
 
 class _Try(NamedTuple):
@@ -173,13 +173,13 @@ def advise(
     named: Callable[[Strategy], str] = strategy_text,
     title: Titles = str,
 ) -> tuple[Advice, ...]:
-    """Return what to try next, at most `MOST`, the most useful first; often nothing.
+    """Return what to try next, at most `MAX_ADVICE`, the most useful first; often nothing.
 
     Args:
         stats: The figures of one reply.
-        strategy: The strategy that it ended with, with all its settings, as events have it.
-        named: Puts a strategy into words.
-        title: Names drafters.
+        strategy: The strategy in force at the reply's end, with all its settings.
+        named: Returns a strategy in words.
+        title: Returns a drafter's title by its id.
     """
     try:
         whole = CompleteStrategy(
@@ -211,7 +211,7 @@ def advise(
             Sentence("{reason}.", {"reason": reason}),
             to_try,
         )
-        for code, to_try, reason in found[:MOST]
+        for code, to_try, reason in found[:MAX_ADVICE]
     )
 
 
@@ -230,7 +230,7 @@ def _no_speed_up(stats: TurnStats, cases: list[_Case]) -> Iterator[_Try]:
         rate=rate,
         n=stats.n_drafted,
     )
-    if model and share >= _EXPENSIVE:
+    if model and share >= _EXPENSIVE_SHARE:
         kind = head_kind(needs_of([model.info]))
         took = sentence("the draft model took {share:percent} of the time", share=share)
         if kind is not None:
@@ -282,7 +282,7 @@ def _mostly_accepted(case: _Case) -> Iterator[_Try]:
 
 def _no_finds(case: _Case) -> Iterator[_Try]:
     stats, settings = case.stats, case.settings
-    if stats.n_draft < MIN_STEPS or stats.drafts >= _RARE * stats.n_draft:
+    if stats.n_draft < MIN_STEPS or stats.drafts >= _MIN_FINDS_PER_CALL * stats.n_draft:
         return
     name, n = case.title(case.info.id), stats.n_draft
     reason = sentence("{name} found nothing in {n} steps", name=name, n=n)
@@ -294,7 +294,7 @@ def _no_finds(case: _Case) -> Iterator[_Try]:
     changes: dict[str, float] = {}
     if settings.get("min_hits", 1) > 1:
         changes["min_hits"] = 1
-    for match, shortest in _SHORTEST_MATCH.items():
+    for match, shortest in _MIN_MATCH.items():
         if settings.get(match, 0) > shortest:
             changes[match] = max(int(settings[match]) // 2, shortest)
     if settings.get("n_min", 0) > 1:
@@ -308,14 +308,16 @@ def _no_finds(case: _Case) -> Iterator[_Try]:
 # ---------------------------------------------------------------------------- about the loaded pair
 
 MIN_JUDGED = 2000
-"""Judged tokens below which a draft model may still turn out to pay."""
+"""Judged tokens below which it is too early to say that a draft model does not pay."""
 MIN_GAIN = 1.03
-TWO, FOUR = 1.85, 3.4
-"""Times of steps with two and four tokens over one's, from which drafts cannot pay."""
-_EVEN = 1.6
-"""Time of four tokens over two: if less, a jump at two and not the cache makes steps expensive."""
+MAX_COST_OF_TWO, MAX_COST_OF_FOUR = 1.85, 3.4
+"""Cost of a step with two, and with four tokens, relative to one token; beyond both, drafts cannot
+pay."""
+_MAX_EVEN_RATIO = 1.6
+"""Cost of a step with four tokens relative to two. Below it, the jump from one token to two makes
+wide steps expensive, and not the processor's cache."""
 CACHE_BYTES = 256 << 20
-"""Models above this do not stay in any processor's cache."""
+"""Size of a model above which it does not fit into any processor's cache."""
 
 
 def pair_advice(
@@ -326,21 +328,23 @@ def pair_advice(
     draft: ModelInfo | None,
     title: Titles = str,
 ) -> Advice | None:
-    """Return what Auto found out about the loaded pair; mostly nothing.
+    """Return advice about the loaded pair from Auto's measurements, or None; it is rare.
 
     Args:
         report: The last report of a reply.
         models: Ids of the drafters that are models.
         target: The loaded target.
         draft: The loaded draft model, or None if there is none.
-        title: Names drafters.
+        title: Returns a drafter's title by its id.
     """
     frees = draft.size_bytes if draft is not None else 0
     seconds = {cost.width: cost.seconds for cost in report.costs}
     one, two, four = (seconds.get(width, 0.0) for width in (1, 2, 4))
-    if one and two >= TWO * one and four >= FOUR * one:
+    if one and two >= MAX_COST_OF_TWO * one and four >= MAX_COST_OF_FOUR * one:
         is_small = target.size_bytes <= CACHE_BYTES and target.n_gpu_layers == 0
-        return _cannot_pay(two / one, four / one, frees, is_cached=is_small and four >= _EVEN * two)
+        return _cannot_pay(
+            two / one, four / one, frees, is_cached=is_small and four >= _MAX_EVEN_RATIO * two
+        )
     for outlook in report.drafters if draft is not None else ():
         if outlook.drafter not in models or outlook.n_judged < MIN_JUDGED:
             continue

@@ -1,4 +1,4 @@
-"""Text files that go with a message: read, checked, and refused in words. No Qt, any thread.
+"""Text files that are attached to a message: read and checked. No Qt, any thread.
 
 A model reads text, so only text can be attached: UTF-8, or UTF-16, which is recognised by its byte
 order mark or by the places of its zero bytes. An eight-bit encoding is refused, not guessed: each
@@ -138,7 +138,7 @@ def check_count(attached: Sequence[Attachment], n_more: int) -> None:
 
 
 def estimated_tokens(attachment: Attachment) -> int:
-    """Roughly how many tokens a file takes, in two digits: a guess has no more."""
+    """Return an estimate of a file's tokens, rounded to two digits."""
     n_tokens = max(1, round(len(attachment.text.encode(errors="replace")) / BYTES_PER_TOKEN))
     return round(n_tokens, 2 - len(str(n_tokens)))
 
@@ -174,9 +174,9 @@ _KEPT_WITH_FILES = "\x1e"
 
 
 def split_pasted(kept: str) -> tuple[str, tuple[Attachment, ...]]:
-    """Return what is in a text that was not sent: earlier versions kept pasted files in it.
+    """Split stored unsent text into the text and the pasted files that earlier versions kept in it.
 
-    What they cannot have made, since the file was damaged, is a text.
+    Content that those versions cannot have written, as in a damaged file, counts as text.
     """
     if kept.startswith(_KEPT_WITH_FILES):
         with contextlib.suppress(ValueError, TypeError):

@@ -1,4 +1,4 @@
-"""Auto in words: its decisions in a reply and in one step, and what it measured. No Qt.
+"""Sentences about Auto: its decisions in a reply and in one step, and its measurements. No Qt.
 
 The engine says of every step what was decided and why (`Decision`), and between steps what is known
 (`ControlReported`); `decisions` judges many steps together (`Phase`). All of it is put into
@@ -18,8 +18,8 @@ from paceline.sentence import Sentence, joined, sentence
 
 Titles = Callable[[str], str]
 """Return a drafter's title by its id."""
-MOST_COSTS = 10
-"""Widths of a table of costs that are shown."""
+MAX_COSTS_SHOWN = 10
+"""Upper bound of the rows of a table of costs."""
 
 # ---------------------------------------------------------------------------------- phases in words
 
@@ -69,8 +69,8 @@ _PHASES: dict[PhaseKind, tuple[Sentence, ...]] = {
         ),
     ),
 }
-"""Templates of the phases; where there are two, of one drafter or token and of several, or of no
-draft and of few."""
+"""Templates of the phases. A pair of them is for singular and plural, or for no draft and few
+drafts."""
 _ENDED: dict[PhaseKind, tuple[Sentence, ...]] = {
     "begins": (sentence("Too short for Auto to learn what drafts cost."),),
     "measures": (sentence("Written without drafts, to see how fast the model is alone."),),
@@ -96,12 +96,12 @@ _ENDED: dict[PhaseKind, tuple[Sentence, ...]] = {
 def phase_words(phase: Phase, title: Titles, *, judges: bool = True) -> Sentence:
     """Return a sentence about what drafts do and why.
 
-    Its figures are those that decided, so that they say the same as the sentence.
+    Its figures are those that Auto decided by, so that they agree with the sentence.
 
     Args:
-        phase: What goes on.
+        phase: The phase.
         title: Names drafters.
-        judges: Whether it may say that drafts do not pay.
+        judges: Whether the sentence may say that drafts do not pay.
     """
     if not judges and phase.kind == "loses":
         phase = replace(phase, kind="drafts", step_time=None)
@@ -215,13 +215,13 @@ def reasons_words(mix: Mix) -> str:
 def decision_rows(
     mix: Mix, title: Titles, stats: TurnStats | None, *, judges: bool = True
 ) -> Iterator[tuple[str, str]]:
-    """Give a reply's decisions: in short, by drafter, and by reason with their shares.
+    """Yield label and text of a reply's decisions: in short, by drafter, and by reason with shares.
 
     Args:
         mix: All steps of the reply.
         title: Names drafters.
         stats: The reply's figures, or None if not known.
-        judges: Whether it may be said that drafts do not pay.
+        judges: Whether the sentences may say that drafts do not pay.
     """
     if not mix.n_steps:
         return
@@ -260,10 +260,10 @@ class Accepted(NamedTuple):
     """The acceptance of some drafted tokens.
 
     Attributes:
-        label: Their places, or the upper end of their confidences in per cent.
+        label: Their positions in the draft, or the upper bound of their confidence in per cent.
         share: Accepted of them, 0..1.
-        weight: Tokens that this rests on.
-        words: All that in a sentence.
+        weight: Number of judged tokens that the share rests on.
+        words: The same as a sentence.
     """
 
     label: str
@@ -273,11 +273,13 @@ class Accepted(NamedTuple):
 
 
 def shown_costs(costs: Sequence[WidthCost]) -> list[WidthCost]:
-    """Return the costs that are shown, from the smallest width on; none where none is known."""
+    """Return the costs to show, at most `MAX_COSTS_SHOWN`, by increasing width."""
     costs = sorted(costs, key=lambda cost: cost.width)
-    if len(costs) > MOST_COSTS:
-        usual = (1, 2, 3, 4, 5, 6, 8, 9, 12, 16, 17)  # where kernels change their ways
-        costs = [cost for cost in costs[:-1] if cost.width in usual][: MOST_COSTS - 1] + costs[-1:]
+    if len(costs) > MAX_COSTS_SHOWN:
+        usual = (1, 2, 3, 4, 5, 6, 8, 9, 12, 16, 17)  # where kernels switch
+        costs = [cost for cost in costs[:-1] if cost.width in usual][: MAX_COSTS_SHOWN - 1] + costs[
+            -1:
+        ]
     return costs if any(cost.seconds > 0 for cost in costs) else []
 
 
@@ -297,7 +299,7 @@ def cost_words(cost: WidthCost, plain_s: float) -> Sentence:
 
 
 def by_place(outlook: Outlook) -> Iterator[Accepted]:
-    """Give a drafter's acceptance by place in the draft, later places in groups."""
+    """Yield a drafter's acceptance by position in the draft, later positions in groups."""
     reach = float(outlook.n_judged)
     for group, share in enumerate(outlook.acceptance):
         first, n_places = PLACE_OF.index(group) + 1, PLACE_OF.count(group)
@@ -320,7 +322,7 @@ def by_place(outlook: Outlook) -> Iterator[Accepted]:
 
 
 def by_confidence(outlook: Outlook) -> Iterator[Accepted]:
-    """Give a drafter's acceptance by its confidence."""
+    """Yield a drafter's acceptance by its confidence."""
     lower = 0.0
     for each in outlook.by_confidence:
         words = sentence(
@@ -334,7 +336,7 @@ def by_confidence(outlook: Outlook) -> Iterator[Accepted]:
 
 
 def outlook_words(outlook: Outlook) -> Sentence:
-    """Return what a drafter did so far, and why it pauses."""
+    """Return a sentence about a drafter's results so far, and why it pauses if it does."""
     n, judged = outlook.n_accepted, outlook.n_judged
     parts = [sentence("{n:,} of {judged:,} guesses were right", n=n, judged=judged)]
     if outlook.seconds_per_token > 0:
@@ -360,7 +362,7 @@ def outlook_words(outlook: Outlook) -> Sentence:
 
 
 def balance(report: ControlReported) -> Iterator[Sentence]:
-    """Give what plain decoding takes, what drafts have saved, and what they may still lose."""
+    """Yield the time of plain decoding, the time that drafts have saved, and may still lose."""
     if report.plain_s > 0:
         yield sentence("Decoding one token takes {seconds:time} now.", seconds=report.plain_s)
     if abs(report.pace - 1) > 0.07 and report.pace > 0:
@@ -386,13 +388,13 @@ def balance(report: ControlReported) -> Iterator[Sentence]:
 
 
 def unused_words(drafters: Sequence[Outlook], title: Titles) -> str:
-    """Return which of these drafters were not used so far, or empty if all were."""
+    """Return the names of the drafters that were not used so far, or empty if all were."""
     names = [title(outlook.drafter) for outlook in drafters if not is_used(outlook)]
     return sentence("Not used so far: {names}.", names=joined(names, ", ")) if names else ""
 
 
 def is_used(outlook: Outlook) -> bool:
-    """Return true where a drafter did anything that can be shown, or pauses."""
+    """Return whether a drafter has results to show, or pauses."""
     return outlook.n_judged > 0 or not outlook.is_open
 
 

@@ -5,11 +5,11 @@ texts are the same where nothing but the drafts differs, and both read the whole
 version of the reply drafts, nor do earlier chats, and nothing is remembered. The session knows
 nothing of these turns: no chat has them before `ChatSession.keep_reply` is called.
 
-All that the engine is to do is queued at once, the load of other models and of the window's own
-after them included. So no other asker's turn is carried out by models that are there for a while
-only, and the own ones come back however this ends. What waits for them goes on then: to everyone
-else they are being loaded. After the engine's death the loads are carried out by the next one; a
-turn that had not begun is queued again. On the session's thread.
+All commands are queued at once, the load of other models and the reload of the window's own models
+included. So no other program's turn runs with models that are loaded only for the comparison, and
+the window's models come back however it ends. Meanwhile their state is "loading", and requests
+wait. After the engine's death the next engine carries out the loads; a turn that had not begun is
+queued again. On the session's thread.
 """
 
 from __future__ import annotations
@@ -54,8 +54,7 @@ STOPPED = RunError("stopped", sentence("The comparison was stopped."))
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One side: what its reply is generated with, and by which models; None means the loaded
-    ones."""
+    """One side: the options of its reply, and its models, or None for the loaded ones."""
 
     options: TurnOptions
     pair: Pair | None = None
@@ -68,10 +67,10 @@ class ComparisonListener(Protocol):
         """The models of a side are being loaded; 0..1 of one of them."""
 
     def side_took(self, side: int, at_s: float, event: TurnEvent) -> None:
-        """Something happened in a side's turn, so many seconds after its start."""
+        """An event of a side's turn, `at_s` seconds after its start."""
 
     def side_failed(self, side: int, error: RunError) -> None:
-        """A side ends without an event of its turn that says so."""
+        """A side has ended by an error, without an event of its turn."""
 
     def comparison_ended(self) -> None:
         """Both sides have ended."""
@@ -122,7 +121,7 @@ class ReplyComparison:
 
     @property
     def replies(self) -> tuple[Reply, ...]:
-        """Return what is known of the replies of the last comparison."""
+        """Return the replies of the last comparison, as far as they exist."""
         return tuple(turn.reply for turn in self._run.turns)
 
     def obstacle(self) -> UserText:
@@ -143,9 +142,9 @@ class ReplyComparison:
         return self._clock() - turn.began_s
 
     def start(self, conversation_id: str, question_id: str, sides: Sequence[Side]) -> bool:
-        """Write two replies to a question; False means see `obstacle`.
+        """Generate two replies to a question; return False if there is an `obstacle`.
 
-        The seed is that of the first side's settings, else of the reply that there is, else drawn.
+        The seed is that of the first side's settings, else of the existing reply, else random.
 
         Raises:
             UserError: The chat is not there any more, or cannot be read.
@@ -181,7 +180,7 @@ class ReplyComparison:
         return True
 
     def cancel(self) -> None:
-        """Stop what runs within a step, and begin nothing more."""
+        """Stop the running turn within a step, and begin no further one."""
         if self._run.is_cancelled:
             return
         self._run.is_cancelled = True
@@ -193,7 +192,7 @@ class ReplyComparison:
     # ------------------------------------------------------------------------------- private
 
     def _queue(self, turns: Sequence[_Turn]) -> None:
-        """Queue these turns, before each the load of its models where other ones are there."""
+        """Queue these turns, each after the load of its models if others are loaded."""
         own = self._pair.state
         there = own.pair if own.status == "ready" else None
         for turn in turns:
@@ -267,7 +266,7 @@ class ReplyComparison:
             turn.models = state.target, state.draft
 
     def _begin(self, turn: _Turn) -> None:
-        """Let the clock run: the turn waits no longer for others."""
+        """Start the turn's clock: it is no longer waiting in the queue."""
         reply = turn.reply
         self._note_own(turn)
         reply.target, reply.draft = (

@@ -1,4 +1,4 @@
-"""The conversations of a session: which there are, which are open, and where they are kept.
+"""The conversations of a session: the list, those that are open, and the store of each.
 
 Everything goes to a store at once. In memory are one line about each conversation and those that
 are open, their replies without steps: the one that a window shows, and one whose use case runs.
@@ -45,9 +45,10 @@ class OpenChat:
 
     Attributes:
         conversation: Its value now.
-        records: Of its replies, without steps, as they were when it was read.
-        replies: Made of these on demand, or newer than they; by the id of the message.
-        n_holders: How many have opened it and not closed it yet.
+        records: Records of its replies, without steps, as of when it was read.
+        replies: Replies by the id of the message, made from `records` on demand, or newer than
+            these.
+        n_holders: Number of `open` calls without their `close`.
         has_other_settings: Whether it has settings that are not stored yet.
     """
 
@@ -75,7 +76,7 @@ class Conversations:
         store: Keeps the conversations that are not private.
         new_id: See above.
         now: See above.
-        defaults: How replies of a new conversation are drawn.
+        defaults: Sampling settings of a new conversation.
     """
 
     def __init__(
@@ -113,10 +114,10 @@ class Conversations:
         return tuple(self._summaries.values())
 
     def look_again(self) -> None:
-        """List the stored chats, too, that could not be read before.
+        """List the stored chats again, including those that could not be read before.
 
         Raises:
-            UserError: They still cannot.
+            UserError: They still cannot be read.
         """
         found = {s.conversation_id: s for s in self._kept.summaries()}
         self._summaries = found | self._summaries
@@ -195,7 +196,7 @@ class Conversations:
         return reply
 
     def known_in(self, conversation_id: str) -> KnownOf:
-        """Return what knows how the replies of a conversation came about."""
+        """Return a function that gives the facts of how a reply of a conversation was generated."""
         if conversation_id in self._open:
             return lambda message_id: known_of(self.reply_of(conversation_id, message_id))
         records = self.store_of(conversation_id).runs(conversation_id)
@@ -236,7 +237,7 @@ class Conversations:
 
         Args:
             private: Whether nothing of it is ever stored.
-            settings: How its replies are drawn; None means by the defaults.
+            settings: Its sampling settings; None means the defaults.
             folder_id: The folder that it is in, or empty if there is none.
 
         Returns:
@@ -261,7 +262,7 @@ class Conversations:
         chat.n_holders += 1
 
     def close(self, conversation_id: str) -> None:
-        """Let it go, with settings stored; one without messages is gone then."""
+        """Close it and store its settings; a conversation without messages is dropped."""
         chat = self._open[conversation_id]
         chat.n_holders -= 1
         if not chat.n_holders:
@@ -300,7 +301,7 @@ class Conversations:
         self._under_way[reply.message_id] = reply
 
     def settings_of(self, conversation_id: str) -> ReplySettings:
-        """Return how the replies of a conversation are drawn.
+        """Return the sampling settings of a conversation.
 
         Raises:
             UserError: It is not open, and cannot be read.
@@ -316,7 +317,7 @@ class Conversations:
         return with_instructions(self.folder_of(conversation_id), settings)
 
     def set_settings(self, conversation_id: str, settings: ReplySettings) -> None:
-        """Let the next replies of an open one be drawn like this; see `keep_settings`."""
+        """Set the sampling settings of an open conversation's next replies; see `keep_settings`."""
         chat = self._open[conversation_id]
         chat.conversation = replace(chat.conversation, settings=settings)
         chat.has_other_settings = True
@@ -330,7 +331,7 @@ class Conversations:
     def _settings_of(
         self, conversation: Conversation, records: Mapping[str, RunRecord]
     ) -> ReplySettings:
-        """Return what a conversation says, or its newest records, if a reply can be drawn so."""
+        """Return a conversation's stored settings, else those of its newest record, if valid."""
         if conversation.settings is not None:
             return conversation.settings
         path = (records.get(m.message_id) for m in reversed(conversation.path()))
@@ -414,11 +415,11 @@ class Conversations:
         return copy.conversation_id
 
     def mark(self) -> int:
-        """Return a number for `is_written`, of everything so far."""
+        """Return a mark of everything written so far, for `is_written`."""
         return self._kept.mark()
 
     def is_written(self, mark: int) -> bool:
-        """Return true where that is on the disk, or cannot be now."""
+        """Return whether everything up to the mark is on the disk, or cannot be written now."""
         return self._kept.is_written(mark)
 
     def keep_record(self, conversation: Conversation, record: RunRecord) -> None:
@@ -507,12 +508,12 @@ class Conversations:
             return ()
 
     def save_unsent_files(self, unsent_id: str, files: tuple[Attachment, ...]) -> None:
-        """Keep files that were attached, but not sent; none: there are none any more."""
+        """Store the files that are attached but not sent; an empty tuple removes them."""
         if unsent_id not in self._purged:
             self.store_of(unsent_id).save_unsent_files(unsent_id, files)
 
     def save_unsent(self, unsent_id: str, text: str) -> None:
-        """Keep text that was written, but not sent, or empty if there is none any more."""
+        """Store text that is typed but not sent; an empty text removes it."""
         if unsent_id not in self._purged:
             self.store_of(unsent_id).save_unsent(unsent_id, text)
 
@@ -547,7 +548,7 @@ class DeletedMessages:
 
 
 def _ignore(_conversation_id: str) -> None:
-    """Stand in for who wants to know of changes."""
+    """No-op callback."""
 
 
 def _can_be_used(settings: ReplySettings) -> bool:
@@ -588,7 +589,7 @@ class LaterTurns:
     """Turns that are brought up to date, one after the other.
 
     Attributes:
-        conversation_id: Where.
+        conversation_id: The conversation.
         question_id: The message of the question that is being answered.
         n_questions: How many questions are asked.
         n_asked: How many have been, the one under way included.

@@ -121,30 +121,32 @@ _DRAFTING: tuple[PhaseKind, ...] = ("pays", "even", "loses", "drafts", "early", 
 _PLAIN_REASONS: tuple[PlainReason, ...] = ("nothing", "expensive", "shut", "ledger")
 KIND_OF: dict[SpeedupVerdict, PhaseKind] = {"gain": "pays", "even": "even", "loss": "loses"}
 _FROM, _STAY = 0.25, 0.12
-"""Shares of drafting steps from which drafting is what goes on, and below which it no longer is.
-Where the reply is faster by drafts, any is enough: the figure beside the sentence is theirs."""
-_LEAD = 1.25
-"""Factor by which another reason must be more frequent than the one that was named."""
+"""Shares of drafting steps at which the phase becomes "drafting", and below which it ends. Where
+drafts make the reply faster, any share is enough: the figure beside the sentence is due to them."""
+_MIN_LEAD = 1.25
+"""Factor by which another reason must be more frequent than the shown one to replace it."""
 _TOKENS, _RATE, _RATIO = 0.3, 0.06, 0.1
-"""Differences of figures that are news, where they rest on `_MANY` drafts."""
-_MANY = 16
-_FEWEST = 4
-"""Drafts that figures of a moment rest on at least."""
-_COPIED = 0.1
-"""Share of a whole reply's tokens from which its drafts are what it is about."""
-_KEPT = 0.2
-"""Share of the drafts with which a drafter that was named is named again."""
+"""Smallest changes of tokens per step, acceptance rate and cost that are shown, for figures of
+`_RELIABLE_DRAFTS` drafts."""
+_RELIABLE_DRAFTS = 16
+_MIN_DRAFTS = 4
+"""Drafts of the newest steps below which no figures are shown."""
+_MIN_COPIED_SHARE = 0.1
+"""Share of accepted draft tokens in a reply from which the sentence is about its drafts."""
+_MIN_KEPT_SHARE = 0.2
+"""Share of the drafts at which a drafter that is named already stays named."""
 _MEASURING, _STILL_MEASURING = 0.8, 0.65
-"""Shares of plain steps from which measuring is what goes on, and below which it no longer is."""
+"""Shares of plain steps for measuring at which the phase becomes "measures", and below which it
+ends."""
 
 
 class Price(NamedTuple):
-    """The draft that is nearest to being worth its time.
+    """The draft whose cost is nearest to its gain.
 
     Attributes:
-        n: Its tokens.
-        right: How many of them are expected to be right.
-        alone: Tokens that the model writes alone in the time that drafting and checking them take.
+        n: Length of the draft in tokens.
+        right: Number of them that are expected to be accepted.
+        alone: Tokens of plain decoding in the time that drafting and verifying take.
     """
 
     n: int
@@ -157,16 +159,17 @@ class Phase:
     """The state of drafting over some 32 steps, or in a whole reply.
 
     Attributes:
-        kind: "begins": nothing is known yet; "measures": plain steps only to see how fast they are;
-            "pays", "even", "loses": drafts, by their effect; "drafts": that is not known; "early":
-            nor have there been enough for figures; the others are reasons of `Decision`.
+        kind: "begins": nothing is known yet; "measures": plain steps that only measure their speed;
+            "pays", "even", "loses": drafts with a known effect; "drafts": drafts with an unknown
+            effect; "early": too few drafts for figures; the others are reasons of `Decision`.
         drafters: Ids of the drafters that are meant.
         per_step: Tokens per step.
-        step_time: Time of a step over a plain one's, or None if not known. `per_step` over it is
-            the reply's gain.
+        step_time: Time of a step relative to a plain step, or None if not known. `per_step` divided
+            by it is the reply's gain.
         rate: Share of drafted tokens that were accepted, 0..1, or None if none was judged.
-        price: Of "expensive": the figures that make it so, or None if they do not tell.
-        gain: Of "shut": the drafter's speed over plain decoding's, below 1, or None if not known.
+        price: For "expensive": the figures that show it, or None if they do not.
+        gain: For "shut": the drafter's speed relative to plain decoding, below 1, or None if not
+            known.
         n_drafts: Drafts that the figures rest on.
         has_ended: Whether it is about a whole reply, which has ended.
     """
@@ -183,7 +186,7 @@ class Phase:
 
     @property
     def ratio_text(self) -> str:
-        """The reply's gain as it is shown; empty where it is not."""
+        """The reply's gain as it is shown, or empty if it is not shown."""
         if self.step_time is None or self.kind == "even":
             return ""
         return short_ratio(self.per_step / self.step_time)
@@ -197,7 +200,7 @@ def drafting(
     *,
     n_drafts: int = 0,
 ) -> Phase:
-    """Return the phase of steps with drafts, by what may be said of the reply.
+    """Return the phase of steps with drafts, by the known effect on the reply.
 
     Args:
         drafters: Ids of the drafters.
@@ -237,13 +240,15 @@ def phase_of(
     if share < (_STAY if is_drafting else _FROM) and not helps:
         return _plain_phase(mix, report, before)
     now = _drafting_phase(mix, stats, before)
-    return replace(now, kind="early") if now.kind == "drafts" and now.n_drafts < _FEWEST else now
+    return (
+        replace(now, kind="early") if now.kind == "drafts" and now.n_drafts < _MIN_DRAFTS else now
+    )
 
 
 def phase_of_whole(
     mix: Mix, *, stats: TurnStats | None, report: ControlReported | None = None
 ) -> Phase:
-    """Return the phase of a reply that has ended, about which all is said by its own figures.
+    """Return the phase of a reply that has ended, judged by the figures of the whole reply.
 
     Args:
         mix: All its steps.
@@ -254,7 +259,7 @@ def phase_of_whole(
     if _is_unknown(mix):
         phase = _unknown_phase(mix)
     elif mix.n_drafting and (
-        is_felt or mix.copied >= _COPIED or mix.n_drafting >= _FROM * mix.n_steps
+        is_felt or mix.copied >= _MIN_COPIED_SHARE or mix.n_drafting >= _FROM * mix.n_steps
     ):
         phase = _drafting_phase(mix, stats, None)
     else:
@@ -292,7 +297,7 @@ def _leaders(mix: Mix, before: Phase | None) -> tuple[str, ...]:
     counts = {name: work.n_steps for name, work in mix.drafters.items()}
     least = min(counts.get(name, 0) for name in before.drafters)
     others = max((n for name, n in counts.items() if name not in before.drafters), default=0)
-    is_kept = least >= _KEPT * mix.n_drafting and others <= 2 * least
+    is_kept = least >= _MIN_KEPT_SHARE * mix.n_drafting and others <= 2 * least
     return before.drafters if is_kept else now
 
 
@@ -303,7 +308,7 @@ def _plain_phase(mix: Mix, report: ControlReported | None, before: Phase | None)
         return Phase("measures")
     counts = mix.plain
     kind = max(_PLAIN_REASONS, key=counts.__getitem__)
-    if shown in _PLAIN_REASONS and counts[shown] and counts[kind] < _LEAD * counts[shown]:
+    if shown in _PLAIN_REASONS and counts[shown] and counts[kind] < _MIN_LEAD * counts[shown]:
         kind = shown
     if kind == "nothing":
         return Phase(kind, n_drafts=mix.n_drafting)
@@ -321,10 +326,10 @@ def _plain_phase(mix: Mix, report: ControlReported | None, before: Phase | None)
 
 
 def price_of(report: ControlReported) -> Price | None:
-    """Return the draft that is nearest to being worth its time, by what Auto knows.
+    """Return the draft whose cost is nearest to its gain, by Auto's measurements.
 
-    None where some draft is worth it, or nothing is known: then the figures do not say why there
-    was none.
+    None if some draft would pay, or nothing is known: then these figures do not explain why there
+    was no draft.
     """
     seconds = {cost.width: cost.seconds for cost in report.costs}
     plain_s = seconds.get(1)
@@ -342,7 +347,7 @@ def price_of(report: ControlReported) -> Price | None:
 
 
 def _right(outlook: Outlook) -> Iterator[tuple[int, float]]:
-    """Give lengths of drafts with the tokens of them that are expected to be right."""
+    """Yield lengths of drafts, each with its expected number of accepted tokens."""
     known = (outlook.acceptance[place] for place in PLACE_OF if place < len(outlook.acceptance))
     return enumerate(accumulate(accumulate(known, mul)), 1)
 
@@ -352,7 +357,7 @@ def is_news(before: Phase | None, now: Phase) -> bool:
     if before is None or before.kind != now.kind or set(before.drafters) != set(now.drafters):
         return True
     # Shares of few drafts scatter by the root of their number; more drafts correct what few said.
-    scatter = sqrt(max(_MANY / now.n_drafts, 1.0)) if now.n_drafts else 1.0
+    scatter = sqrt(max(_RELIABLE_DRAFTS / now.n_drafts, 1.0)) if now.n_drafts else 1.0
     pairs = (
         (before.per_step, now.per_step, _TOKENS + 0.15 * before.per_step),
         (before.step_time, now.step_time, _TOKENS),
@@ -367,7 +372,7 @@ def is_news(before: Phase | None, now: Phase) -> bool:
 
 
 def _contradict(before: Phase, now: Phase) -> bool:
-    """Return whether the sentence of `before` would stand beside a ratio that it does not have."""
+    """Return whether the sentence of `before` would contradict the ratio shown beside it."""
     is_effect = now.kind in KIND_OF.values()
     return is_effect and (before.kind, before.ratio_text) != (now.kind, now.ratio_text)
 
@@ -399,7 +404,7 @@ class DecisionLog:
     def judge(
         self, *, stats: TurnStats | None, report: ControlReported | None, has_ended: bool
     ) -> None:
-        """Take over another phase: of a reply that has ended, or where it is news twice."""
+        """Change the phase if the reply has ended, or if a second step confirms it."""
         if not self.whole.n_steps:
             return
         if has_ended:

@@ -18,13 +18,13 @@ _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _UNIT = re.compile(r"(?:\w+|[^\w\s])\s*|\s+")
 _INK = re.compile(r"\S(?:[^\n]*\S)?")
 _END = "\n"
-_ISLAND = 2
-"""Units between two longer changes that count as changed, too."""
-_MOST_PAIRS = 4_000_000
+_MAX_ISLAND_UNITS = 2
+"""Longest run of equal units between two longer changes that counts as changed, too."""
+_MAX_PAIRS = 4_000_000
 """Units of one side times those of the other that are compared by words, some 1,500 words each;
 beyond, which may take seconds, the whole passage counts as changed."""
-_MOST_EQUAL = 2_000_000
-"""The same where lines repeat: pairs of equal ones, of which each is looked at."""
+_MAX_EQUAL_PAIRS = 2_000_000
+"""Upper bound of pairs of equal units, each of which is visited where lines repeat."""
 T = TypeVar("T")
 
 
@@ -128,7 +128,7 @@ def _row(sides: tuple[list[DiffPart], list[DiffPart]], *, is_code: bool) -> Diff
 
 
 def _joined(parts: Sequence[DiffPart]) -> tuple[DiffPart, ...]:
-    """Parts as long as they can be, none of them empty, without line ends around them."""
+    """Join neighbouring parts of a kind; drop empty ones and the line ends around them."""
     joined: list[DiffPart] = []
     for part in parts:
         if not part.text:
@@ -150,7 +150,7 @@ class _Run(NamedTuple, Generic[T]):
 
 
 def _matched(left: Sequence[T], right: Sequence[T]) -> Iterator[_Run[T]]:
-    """Both sides in runs of what is equal and what is not; the equal ends take no search."""
+    """Return both sides as runs of equal and different units; equal ends need no search."""
     n_most = min(len(left), len(right))
     head = next((i for i in range(n_most) if left[i] != right[i]), n_most)
     rest = range(1, n_most - head + 1)
@@ -159,7 +159,7 @@ def _matched(left: Sequence[T], right: Sequence[T]) -> Iterator[_Run[T]]:
         yield _Run(is_same=True, left=left[:head], right=right[:head])
     mine, yours = left[head : len(left) - tail], right[head : len(right) - tail]
     counts = Counter(mine)
-    if sum(counts[item] for item in yours) > _MOST_EQUAL:
+    if sum(counts[item] for item in yours) > _MAX_EQUAL_PAIRS:
         yield _Run(is_same=False, left=mine, right=yours)
     else:
         matcher = SequenceMatcher(None, mine, yours, autojunk=False)
@@ -170,8 +170,8 @@ def _matched(left: Sequence[T], right: Sequence[T]) -> Iterator[_Run[T]]:
 
 
 def _runs(left: Sequence[str], right: Sequence[str]) -> list[_Run[str]]:
-    """Both sides in runs of equal and of changed units, without islands."""
-    if len(left) * len(right) > _MOST_PAIRS:
+    """Return both sides as runs of equal and of changed units, without islands."""
+    if len(left) * len(right) > _MAX_PAIRS:
         return [_Run(is_same=False, left=left, right=right)]
     runs = [*_matched(left, right)]
     kept: list[_Run[str]] = []
@@ -179,7 +179,7 @@ def _runs(left: Sequence[str], right: Sequence[str]) -> list[_Run[str]]:
         before = kept[-1] if kept else None
         is_island = (
             run.is_same
-            and len(run.left) <= _ISLAND
+            and len(run.left) <= _MAX_ISLAND_UNITS
             and _END not in run.left
             and before is not None
             and after is not None
@@ -198,7 +198,7 @@ def _length(run: _Run[str]) -> int:
 
 
 def _is_shown(row: DiffRow) -> bool:
-    """Blank lines matter in code alone."""
+    """Return whether a row is shown: a blank line matters in code alone."""
     parts = (*row.left, *row.right)
     return bool(parts) if row.is_code else any(part.text.strip() for part in parts)
 

@@ -25,7 +25,7 @@ _log = logging.getLogger(__name__)
 FILE_NAME = "last-run.json"
 _VERSION = 1
 _MAX_BYTES = 1_000_000
-_TOO_MUCH = 1e15  # more than any count or time
+_MAX_FIGURE = 1e15  # more than any count or time
 _LAST_SECOND = 32_503_680_000  # of the year 2999: later dates are not shown on every system
 
 
@@ -97,5 +97,5 @@ def _is_sound(value: Any) -> bool:
     if isinstance(value, (list, tuple)):
         return all(map(_is_sound, value))
     if isinstance(value, (int, float)):
-        return 0 <= value < _TOO_MUCH
+        return 0 <= value < _MAX_FIGURE
     return True

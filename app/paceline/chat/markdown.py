@@ -1,7 +1,7 @@
 """Markdown to tokens that know their place in the source; safe for any text. No Qt, any thread.
 
-What arrives here was written by a model: raw HTML but `<br>` stays text, and no input may take
-long. So a message has caps, and inline text that is mostly markup characters is not parsed.
+The input was written by a model: raw HTML except `<br>` stays text, and no input may take long. So
+a message has caps, and inline text that is mostly markup characters is not parsed.
 
 markdown-it gives lines for blocks and no places for inline text, and searching the visible text in
 the source goes wrong where markup repeats it (`**a** a`, a link whose text is its address, table

@@ -150,10 +150,10 @@ class PairListener:
     """Shows the pair; this one shows nothing."""
 
     def pair_changed(self, state: PairState) -> None:
-        """The state is another one."""
+        """The state has changed."""
 
     def sameness_changed(self, state: PairState) -> None:
-        """Only `PairState.sameness` is another one."""
+        """Only `PairState.sameness` has changed."""
 
     def load_failed(self, failure: LoadFailed, *, falls_back: bool) -> None:
         """A load failed; with `falls_back` the pair that worked last is being loaded again."""
@@ -168,8 +168,8 @@ class PairLoader:
     """Loads pairs one at a time; a newer request replaces one that is still loading.
 
     Attributes:
-        kernels: Which kernels the pairs that are loaded from now on compute with.
-        states: Where their states of texts are kept, or None if nowhere.
+        kernels: Kernels of the pairs that are loaded from now on.
+        states: Storage of the prompt cache, or None if there is none.
         servers: RPC servers whose devices they may be put on, as HOST:PORT.
     """
 
@@ -197,12 +197,11 @@ class PairLoader:
 
     @property
     def held(self) -> Pair | None:
-        """The pair that takes memory in the engine now, automatic values decided, or None if there
-        is none."""
+        """The loaded pair with its automatic values resolved, or None loaded."""
         return self._held
 
     def set_listener(self, listener: PairListener | None) -> None:
-        """Tell `listener` from now on what changes."""
+        """Report changes to `listener` from now on."""
         self._listener = listener or PairListener()
 
     def follow(self, follower: Callable[[PairEvent], None]) -> None:
@@ -221,8 +220,8 @@ class PairLoader:
 
         Args:
             pair: What is to be loaded, automatic values as such.
-            decided: The same with automatic values decided; None means as they were decided before,
-                otherwise the engine decides.
+            decided: The same with automatic values resolved; None means the values resolved before,
+                or, the first time, those that the engine will resolve.
         """
         kept = [(p, d) for p, d in self._decided.items() if p in (self._good, pair)]
         self._decided = dict(kept)
@@ -240,7 +239,7 @@ class PairLoader:
             self._ticket = ticket
 
     def command(self, pair: Pair) -> LoadPair:
-        """Return what loads a pair, with the kernels, folders and servers that all have."""
+        """Return the command that loads a pair, with the loader's kernels, folders and servers."""
         models = self._decided.get(pair, pair)
         return LoadPair(
             models.target,
@@ -260,8 +259,7 @@ class PairLoader:
             self._set(PairState("loading", pair))
 
     def reload(self) -> bool:
-        """Load the pair again that worked last, otherwise the requested one; False means that there
-        is none.
+        """Reload the pair that worked last, else the requested one; return False without either.
 
         After the engine's death it is the pair that was loaded, or being loaded, when it died.
         """

@@ -53,7 +53,7 @@ def check_preset(preset: ReplyPreset) -> None:
     """Check that a reply can use a preset.
 
     Raises:
-        ValueOutOfRangeError: Says which value, and what it may be.
+        ValueOutOfRangeError: A value is out of its range; the text names both.
     """
     if not clean_name(preset.name):
         refuse("A preset has no name.", "Give it one.")
@@ -62,10 +62,10 @@ def check_preset(preset: ReplyPreset) -> None:
 
 
 def check_settings(settings: ReplySettings) -> None:
-    """Check that a reply can be drawn with these.
+    """Check that a reply can be sampled with these settings.
 
     Raises:
-        ValueOutOfRangeError: Says which value, and what it may be.
+        ValueOutOfRangeError: A value is out of its range; the text names both.
     """
     check_fields(settings, kept=True)
     sampling = settings.sampling
@@ -147,7 +147,7 @@ def _preset(item: object, number: int) -> ReplyPreset:
 
 
 def write_forbidden(data: dict[str, Any]) -> None:
-    """Put a text in place of the infinity of forbidden tokens, which JSON lacks.
+    """Replace the infinity of forbidden tokens, which JSON lacks, by a text.
 
     Args:
         data: What `encode` gave for settings or a record; changed in place.
@@ -158,7 +158,7 @@ def write_forbidden(data: dict[str, Any]) -> None:
 
 
 def read_forbidden(data: Any) -> Any:
-    """Return JSON data of any kind, in place, with what `write_forbidden` has taken out of it."""
+    """Undo `write_forbidden` in JSON data of any kind, in place, and return it."""
     sampling = data.get("sampling") if isinstance(data, dict) else None
     biases = sampling.get("logit_bias") if isinstance(sampling, dict) else None
     for bias in biases if isinstance(biases, (list, tuple)) else ():

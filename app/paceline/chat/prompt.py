@@ -21,16 +21,16 @@ from paceline.messages import ChatMessage, EarlierReply
 from paceline.params import ReplySettings
 
 _BACKTICKS = re.compile("`+")
-_LONGEST_ENDING = 10
+_MAX_ENDING_CHARS = 10
 _SPEAKERS = ("system", "user", "assistant")
 """The roles in a file with a conversation, which knows no tools."""
-_PER_LOOK = 50  # messages between two looks at the clock
+_MESSAGES_PER_POLL = 50  # messages between two looks at the clock
 KnownOf = Callable[[str], Known]
 """Returns the facts of how a reply was generated, by its message's id."""
 
 
 def nothing_known(_message_id: str) -> Known:
-    """Know nothing of any reply."""
+    """Return the facts of a reply of which nothing is known."""
     return UNKNOWN
 
 
@@ -55,8 +55,8 @@ def build_messages(
 class GradualPrompt:
     """Builds the same in portions, so that a long conversation does not block the window.
 
-    What it has of a path is kept: the next call for the same path, or for one that continues it,
-    costs only the new messages.
+    Messages that are built stay: the next call for the same path, or for one that continues it,
+    builds only the new ones.
     """
 
     def __init__(self) -> None:
@@ -89,7 +89,7 @@ class GradualPrompt:
             self._begins = [0] * len(self._messages)
         self._taken = path
         while self._n_taken < len(path):
-            for message in path[self._n_taken : self._n_taken + _PER_LOOK]:
+            for message in path[self._n_taken : self._n_taken + _MESSAGES_PER_POLL]:
                 _add(self._messages, message, known)
                 if len(self._messages) > len(self._begins):
                     self._begins.append(self._n_taken)
@@ -113,7 +113,7 @@ class GradualPrompt:
         return self._taken[self._begins[n_before]].message_id
 
     def messages(self, *more: Message) -> tuple[ChatMessage, ...]:
-        """Return what is taken, followed by these, which are not kept."""
+        """Return the messages built so far, followed by these, which are not kept."""
         messages = list(self._messages)
         for message in more:
             _add(messages, message, nothing_known)
@@ -168,10 +168,10 @@ def _fenced(attachment: Attachment) -> str:
 def _language(name: str) -> str:
     """Return the info string of the fence: the file's extension, which models know."""
     ending = name.rpartition(".")[2] if "." in name else ""
-    return ending.lower() if ending.isalnum() and len(ending) <= _LONGEST_ENDING else ""
+    return ending.lower() if ending.isalnum() and len(ending) <= _MAX_ENDING_CHARS else ""
 
 
-_LARGEST_ID = 2**31 - 1  # what fits into the native library's integers
+_MAX_ID = 2**31 - 1  # what fits into the native library's integers
 
 
 class PromptDataError(ValueError):
@@ -229,7 +229,7 @@ def read_token_ids(data: object, where: str) -> tuple[int, ...]:
     """
     items = _list(data, "token ids", where)
     for i, item in enumerate(items, 1):
-        if type(item) is not int or not 0 <= item <= _LARGEST_ID:
+        if type(item) is not int or not 0 <= item <= _MAX_ID:
             raise PromptDataError(f"Item {i} {where} is {item!r:.40}, not a token id (0 or more).")
     return tuple(items)
 

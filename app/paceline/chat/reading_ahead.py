@@ -26,7 +26,7 @@ _SENTENCE_END = re.compile(r"[.!?…][\"')\]»”“’]*(?=\s)|[。！？]|\n")
 
 
 def certain_part(before: str) -> str:
-    """Return what is certain of a text that is being written: all but the sentence at the caret.
+    """Return the part of a text being typed that will hardly change: all before the last sentence.
 
     Args:
         before: The text before the caret.
@@ -41,9 +41,9 @@ def turn_that_may_come(
     """Return the chat's next turn, as far as it is known.
 
     Args:
-        chat: Says whose it is.
-        messages: Of the prompt, with what is certain of the next one.
-        options: Of the next reply.
+        chat: The chat's id.
+        messages: Messages of the prompt, the last one with the certain part of the typed text.
+        options: Options of the next reply.
     """
     return made_of(
         StartTurn,
@@ -58,13 +58,13 @@ class AheadReader:
     """Has the newest turn read ahead.
 
     Attributes:
-        progress: How far that is.
-        is_reading: Whether the engine was asked and has not answered.
+        progress: Progress of the reading.
+        is_reading: Whether a request to the engine is unanswered.
 
     Args:
         client: The engine.
-        on_progress: Called when it is further, or was stopped for something else: then asking again
-            goes on with it.
+        on_progress: Called on progress, and when the reading was stopped for another request: then
+            `read` continues it.
     """
 
     def __init__(self, client: EngineClient, on_progress: Callable[[], None]) -> None:
@@ -75,7 +75,7 @@ class AheadReader:
         self._turn: StartTurn | None = None
 
     def read(self, turn: StartTurn) -> None:
-        """Have what is certain of a turn read, unless it was; what was asked before is dropped."""
+        """Read a turn ahead, unless it was read already; replaces the request before."""
         if turn != self._turn or not self.progress.is_over:
             self._turn, self.progress = turn, ReadAheadEnded(is_over=False)
             self.is_reading = True

@@ -38,7 +38,8 @@ from paceline.engine.prompt.reasoning_marks import (
 )
 
 PartKind = Literal["answer", "reasoning", "mark", "held"]
-"""A mark is shown nowhere. Held: may still become a mark; only while a text is growing."""
+"""Kinds of a part: a "mark" is not shown; "held" text may still become a mark, only while a text
+grows."""
 _Verdict = Literal["mark", "text", "undecided"]
 
 _MAX_CHANNEL_CHARS = 160
@@ -56,7 +57,7 @@ _ANY = re.compile("|".join(p.pattern for p in (_OPEN, _CLOSE, _FRAME, CHANNEL, _
 _MARKS = (
     *PAIRS, *PAIRS.values(), *_ALL_FRAMES, "<|start|>", "<|channel|>", "<|end|>", "<|return|>",
 )  # fmt: skip
-_LONGEST_MARK = max(map(len, _MARKS))
+_MAX_MARK_CHARS = max(map(len, _MARKS))
 _BY_FIRST = {first: [m for m in _MARKS if m[0] == first] for first in {m[0] for m in _MARKS}}
 _HEADER = re.compile(r"<\|start\|>\w{0,40}")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})([^\n]*)")
@@ -101,7 +102,7 @@ class ReplySection(NamedTuple):
 
 @dataclass(slots=True)
 class _State:
-    """The splitter's state at one place of the text."""
+    """The splitter's state at one position of the text."""
 
     mode: Literal["start", "answer", "reasoning"] = "start"
     opening: str = ""  # of the reasoning; empty: a channel
@@ -148,7 +149,7 @@ class ReasoningSplitter:
         Args:
             text: Begins with the text of the last call, or is another one altogether.
             is_final: Whether nothing follows.
-            known: How it came about.
+            known: Facts of how the text was generated.
         """
         if known != self._state.known or not text.startswith(self._text[: self._done]):
             self._done, self._state = 0, _State(known=known)
@@ -198,7 +199,7 @@ def _trimmed(text: str) -> str:
 
 
 def _end(state: _State, text: str) -> _State:
-    """Take the end of a text: what has opened a reasoning that does not end may be text."""
+    """Process the end of a text: the mark of an unclosed reasoning may turn out to be text."""
     while True:
         for _ in range(_MAX_SLIPS):
             at = state.slip if state.first_slip < 0 else state.first_slip
@@ -323,7 +324,7 @@ def _is_fence_line(state: _State, text: str, at: int, end: int) -> bool:
 
 
 def _may_be_slip(state: _State, text: str) -> bool:
-    """Return true where a closing mark in a fence stands as one that ends a reasoning would."""
+    """Return whether a closing mark in a fence stands as one that ends a reasoning would."""
     at = state.slip
     if at < 0 or _OPEN.search(text, state.fence_start, at):
         return False
@@ -335,7 +336,7 @@ def _may_be_slip(state: _State, text: str) -> bool:
 def _next_mark(
     state: _State, text: str, line: int, at: int, end: int, *, is_open: bool
 ) -> tuple[re.Match[str] | None, _Verdict]:
-    """The next mark that counts, or may count once more is known."""
+    """Return the next mark that counts, or may count once more text is known."""
     is_code = state.mode == "answer" and _INDENTED.match(text, line) is not None
     for found in _ANY.finditer(text, at, end):
         mark = found[0]
@@ -410,7 +411,7 @@ def _of_closing(
 
 
 def _sign_before(text: str, at: int) -> str:
-    """The last character before a place that is no blank, or empty if there is none."""
+    """Return the last non-blank character before a position, or empty if there is none."""
     while at and text[at - 1].isspace():
         at -= 1
     return text[at - 1 : at]
@@ -467,7 +468,7 @@ def _held_from(text: str, at: int, end: int) -> int:
         earlier = text.rfind("<|start|>", at, channel)
         is_header = earlier >= 0 and _HEADER.fullmatch(text, earlier, channel) is not None
         return earlier if is_header else channel
-    tail = text[max(at, end - _LONGEST_MARK) : end]
+    tail = text[max(at, end - _MAX_MARK_CHARS) : end]
     for length in range(len(tail), 0, -1):
         if any(mark.startswith(tail[-length:]) for mark in _BY_FIRST.get(tail[-length], ())):
             return end - length

@@ -70,12 +70,12 @@ class Reply:
         status: "waiting" for the models, then "prefill", "decoding", and how it ended.
         strategy: The strategy in force: as it was asked for, until the engine says which it uses.
         text: The text so far.
-        steps: One record per decoding step, for the plot and the figures.
+        steps: One event per decoding step, for the plot and the figures.
         n_prompt: Tokens of the prompt; 0 until known.
         wait: How its prompt is read, or None if that has not begun.
-        seed: Key of the noise, as reported.
+        seed: Seed of the sampling noise, as reported.
         submitted_s: When the turn was handed to the engine, on the session's clock.
-        started_s: The same in seconds since the epoch, or 0 if it was not.
+        started_s: The same in seconds since the epoch, or 0 if it was not handed over.
         first_token_s: Seconds from then to the first token.
         reason: Why the reply ended.
         stats: The figures so far, in the end those of the whole; None before the first ones.
@@ -87,9 +87,9 @@ class Reply:
         app_version: Paceline's version.
         engine_version: llama-cpp-python's version.
         stopping: Whether the user asked it to stop.
-        waits_again: Whether the engine died before it began, or a model's file was written to, so
-            that it waited for another load.
-        n_parts: In how many turns it was written; those before are in text and steps.
+        waits_again: Whether it waited for another load, since the engine died before it began, or a
+            model's file was written to.
+        n_parts: Number of turns in which it was written; text and steps are of all of them.
         edited: Whether its user wrote the text.
         earlier: The reply that it replaces, and other versions of that one.
         knows_marks: Whether template or vocabulary know marks of reasoning, or None if not known.
@@ -125,7 +125,7 @@ class Reply:
     knows_marks: bool | None = None
 
     def go_on_after(self, text: str, old: Reply | None) -> None:
-        """Begin with another reply's text, drawn as that was, or None if only the text is known."""
+        """Begin with another reply's text and sampling; `old` is None without its record."""
         steps = list(old.steps) if old is not None else []
         said = "".join(step.text for step in steps)
         if not text.startswith(said):
@@ -146,7 +146,7 @@ class Reply:
             self.ask(drawn_like(self.options, replace(old.options, settings=settings)))
 
     def ask(self, options: TurnOptions) -> None:
-        """Take what the turn is to be generated with."""
+        """Set the options that the turn is generated with."""
         self.options, self.strategy = options, options.strategy
 
     @property
@@ -161,7 +161,7 @@ class Reply:
 
     @property
     def last_part(self) -> tuple[StepCommitted, ...]:
-        """The steps of the last turn, which `stats` are of."""
+        """The steps of the last turn, to which `stats` refers."""
         return last_part(self.steps, self.n_parts, has_begun=self.has_begun)
 
     @property
@@ -175,7 +175,7 @@ class Reply:
         return self.first_token_s is not None
 
     def grow(self, event: TurnEvent, clock_s: float) -> None:
-        """Take what an event of its turn says, if it says something of the reply.
+        """Apply an event of its turn.
 
         How it ended is set by `ReplyRunner`.
 
@@ -235,7 +235,7 @@ class Reply:
 
 
 def drawn_like(options: TurnOptions, old: TurnOptions) -> TurnOptions:
-    """Return the options with all of the old ones that decides which tokens are drawn."""
+    """Return the options with those of the old ones that determine which tokens are sampled."""
     return replace(options, settings=old.settings, cuts=old.cuts, prompting=old.prompting)
 
 
@@ -301,7 +301,7 @@ def edited_record(record: RunRecord, message_id: str) -> RunRecord:
 
 
 def known_of(reply: Reply | RunRecord | None) -> Known:
-    """Return what tells how to read a reply's text."""
+    """Return the facts that decide how a reply's text is split into reasoning and answer."""
     if reply is None:
         return UNKNOWN
     has_ended = reply.reason is not None or reply.error is not None
@@ -312,7 +312,7 @@ def known_of(reply: Reply | RunRecord | None) -> Known:
 
 
 def can_be_repeated(record: RunRecord) -> bool:
-    """Return whether a reply can be drawn again: by the model, in one turn, with a known seed."""
+    """Return whether a reply can be repeated: written by the model in one turn, seed known."""
     return record.seed is not None and not record.edited and record.n_parts == 1
 
 

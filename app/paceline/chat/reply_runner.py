@@ -57,10 +57,11 @@ from paceline.messages import (
 from paceline.params import ReplySettings
 from paceline.run_record import CLOSED, RunError
 
-_MOST_VERSIONS = 4
-"""Versions of a reply that are used as drafts of the next one, at most."""
-_MOST_CHARS = 200_000
-"""Characters of each at most; the drafter keeps 32,768 tokens, and a megabyte takes 0.3 s."""
+_MAX_VERSIONS = 4
+"""Upper bound of the versions of a reply that draft the next one."""
+_MAX_CHARS = 200_000
+"""Upper bound of the characters of each; the drafter keeps 32,768 tokens, and a megabyte takes 0.3
+s."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +72,8 @@ class Drawing:
         greedy: Take the likeliest token each time, regardless of the settings.
         continued: Another reply to the question, with which it begins.
         replaced: The reply that it takes the place of: it drafts, as its other versions do.
-        keeps: Whether it is drawn with that one's seed, unless the settings have another.
-        like: Draw with what these say, and by their strategy, in place of what is set now.
+        keeps: Whether it has the seed of that one, unless the settings have another.
+        like: Use the sampling and strategy of these options in place of the current ones.
     """
 
     greedy: bool = False
@@ -83,7 +84,7 @@ class Drawing:
 
 
 class SessionListener:
-    """Is told which chat changed, and how; this one takes no notice."""
+    """Callbacks for changes of chats; the methods of this base class do nothing."""
 
     def conversations_changed(self) -> None:
         """The list has changed: a conversation came or went, or its line is different."""
@@ -119,7 +120,7 @@ class SessionListener:
         """The engine took or refused a change of the running turn."""
 
     def auto_reported(self, reply: Reply, report: ControlReported) -> None:
-        """Auto says what it knows by now, in the turn of this reply."""
+        """Auto reports its measurements so far, in the turn of this reply."""
 
     def engine_described(self, description: EngineDescribed) -> None:
         """Versions and devices are known."""
@@ -132,7 +133,7 @@ class ReplyRunner:
     """Runs one reply at a time.
 
     Attributes:
-        listener: Is told of the reply.
+        listener: Gets the events of the reply.
         engine_version: llama-cpp-python's version; empty until known.
         active: The reply that is under way.
 
@@ -192,8 +193,8 @@ class ReplyRunner:
             conversation: Its value, with the question; both messages are put together.
             question_id: The message that it answers.
             options: What it is generated with, besides the conversation's settings.
-            drawing: None: as it is set.
-            is_new_path: Whether the path branches off, so that the listener is told of it.
+            drawing: Sampling that differs from the settings; None means the settings.
+            is_new_path: Whether the path branches off, which the listener is notified of.
         """
         drawing = drawing or Drawing()
         chat_id, self._options = conversation.conversation_id, options
@@ -244,10 +245,10 @@ class ReplyRunner:
         """Return a reply and the newest of its other versions."""
         others = [m for m in conversation.siblings(first.message_id) if m != first]
         found = []
-        for message in (first, *others[:-_MOST_VERSIONS:-1]):
+        for message in (first, *others[:-_MAX_VERSIONS:-1]):
             reply = self._full_reply(conversation, message)
             traces = reply.traces if reply is not None else ()
-            text = message.text[:_MOST_CHARS]
+            text = message.text[:_MAX_CHARS]
             seed = reply.seed if reply is not None else None
             repeats = options.settings.sampling.temperature == 0 or (
                 seed is not None and seed == options.settings.seed
@@ -260,7 +261,7 @@ class ReplyRunner:
         return tuple(version for version in found if version.text)
 
     def _is_alike(self, reply: Reply, options: TurnOptions) -> bool:
-        """Return whether a reply's prompt was made alike and, if known, for the loaded target."""
+        """Return whether a reply's prompt was made alike and, if known, for the same target."""
         target, then, old = self._pair.state.target, reply.target, reply.options
         return (
             (target is None or then is None or then.file == Path(target.path).name)
@@ -269,7 +270,7 @@ class ReplyRunner:
         )
 
     def _asked_options(self, conversation_id: str, settings: ReplySettings) -> TurnOptions:
-        """Return what is asked for now; nothing of a private conversation is remembered."""
+        """Return the options of a reply that starts now; private chats are never remembered."""
         options = replace(self._options(), settings=settings)
         if self._conversations.is_private(conversation_id):
             options = replace(options, remember=False)
@@ -318,7 +319,7 @@ class ReplyRunner:
     def tune(self, strategy: Strategy) -> bool:
         """Change the strategy from the next step on; False when no reply is under way.
 
-        The engine hears of one that it was not told last.
+        The engine gets it only if it differs from the last one that was sent.
         """
         if self.active is None:
             return False

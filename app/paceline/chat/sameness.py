@@ -1,4 +1,4 @@
-"""Is a reply what plain decoding gives? It is generated once more without drafts and compared.
+"""Check of a reply: it is generated once more without drafts, and the texts are compared.
 
 The claim of speculative decoding is that the text does not change; this shows it for one reply,
 token by token. The prompt is built again from the conversation, and model, sampling and seed are
@@ -9,8 +9,8 @@ A prompt is prefilled in batches that begin after what the context still holds, 
 by rounding when that was another length. A reply that began with an empty context is checked with
 an empty one, too; for the others a difference says how much was reused then and now.
 
-The check is a turn of its own that the session does not know of: it belongs to no chat, nothing is
-remembered, and it gives way to any reply. It lives on the session's thread.
+The check is a turn of its own, outside the session: it belongs to no chat, nothing of it is
+remembered, and any reply takes precedence over it. It lives on the session's thread.
 
 Long, because the question, the answer and its meaning belong together.
 """
@@ -67,7 +67,7 @@ class Differs:
     Attributes:
         index: The token's index in the reply, from 0.
         n_tokens: Tokens of the reply.
-        expected: Its text in the reply, or empty if the reply ended there, or a token without text.
+        expected: Its text in the reply, or empty if the reply ended there or the token has no text.
         found: Its text in plain decoding; empty as above.
         margin: The smallest change of one logit with which plain decoding has the reply's token,
             too, or None if no change can.
@@ -213,10 +213,10 @@ class SamenessCheck:
             record: The reply's record with its steps.
             text: The reply's text.
             path: The conversation up to the question that it answered.
-            known: Tells how its other replies came about.
+            known: Facts of how the other replies of the path were generated.
 
         Returns:
-            Whether it began; if not, the listener has been told why.
+            Whether it began; if not, the listener has got the reason.
         """
         obstacle = self.obstacle(record)
         if obstacle is not None:
@@ -288,7 +288,7 @@ class SamenessCheck:
                 pass
 
     def _give_way(self) -> None:
-        """Stop the check where a reply or other models need the engine."""
+        """Stop the check when a reply or a load needs the engine."""
         if self._session.active is not None:
             self.cancel(sentence("A message was sent meanwhile, so the check gave way."))
         elif self._pair.state.status != "ready":

@@ -1,10 +1,10 @@
 """The use cases of chats: send, edit, regenerate, stop, rename, branch, remove and the rest.
 
 A session joins three parts: `Conversations` (which chats there are), `ReplyRunner` (the reply under
-way) and a `PairLoader` (the models). It tells a `SessionListener` which chat has changed, and how.
-A use case is told the chat's id, and does the same in every chat: which one is shown, if any, is
-its caller's affair. Where it starts a reply, it is told what that is generated with, and returns
-it. All on one thread, on which the engine's client has to call listeners; no widgets.
+way) and a `PairLoader` (the models). It reports changes of chats to a `SessionListener`. A use case
+gets the chat's id, and does the same in every chat, whether it is shown or not. One that starts a
+reply gets the reply's options, and returns the reply. All on one thread, on which the engine's
+client has to call listeners; no widgets.
 """
 
 from __future__ import annotations
@@ -68,10 +68,10 @@ class ChatSession:
     (`Conversations.open`) is and can.
 
     Attributes:
-        conversations: To read from; changes go through the session, which tells its listener.
-        stored_texts: Hands what is stored to the engine; nothing before its limit is set.
-        states: Has what the engine stored of chats dropped with their texts.
-        later: How far `bring_up_to_date` is, or None if it is not at work.
+        conversations: For reading; changes go through the session, which notifies its listener.
+        stored_texts: Gives the texts of stored chats to the engine, once its limit is set.
+        states: Drops the engine's stored states of chats that are deleted.
+        later: Progress of `bring_up_to_date`, or None if it is not running.
         clock: Monotonic seconds, which replies are timed by.
     """
 
@@ -201,7 +201,7 @@ class ChatSession:
             greedy: This one reply takes the likeliest token each time, regardless of the settings.
 
         Returns:
-            None: it is blank, or a reply is under way.
+            None if it is blank, or a reply is under way.
         """
         text = clean(text).strip()
         if self.active is not None or not (text or attachments):
@@ -243,7 +243,7 @@ class ChatSession:
             keeps: Whether the reply keeps what need not change of the old one: its seed.
 
         Returns:
-            None: it is no user's message, it would be empty, or a reply is under way.
+            None if it is no user's message, it would be empty, or a reply is under way.
         """
         with self.conversations.opened(conversation_id) as chat:
             old = chat.messages.get(message_id)
@@ -278,7 +278,7 @@ class ChatSession:
                 the same if nothing has changed since.
 
         Returns:
-            None: there is no such message, or a reply is under way.
+            None if there is no such message, or a reply is under way.
         """
         with self.conversations.opened(conversation_id) as chat:
             last = next((m for m in reversed(chat.path()) if m.role == "user"), None)
@@ -309,7 +309,7 @@ class ChatSession:
             options: Says the rest.
 
         Returns:
-            None: see `can_be_repeated`, or one is under way.
+            None; see `can_be_repeated`, or one is under way.
         """
         with self.conversations.opened(conversation_id) as chat:
             old = self.conversations.full_reply(conversation_id, message_id)
@@ -390,7 +390,7 @@ class ChatSession:
             message_id: The reply; empty means the last message of the active path.
 
         Returns:
-            None: there is no such reply, or one is under way.
+            None if there is no such reply, or one is under way.
         """
         with self.conversations.opened(conversation_id) as chat:
             old = chat.messages.get(message_id or chat.leaf_id or "")
@@ -468,7 +468,7 @@ class ChatSession:
         """Add another text of a reply as a new version; the model is not asked.
 
         Returns:
-            False: it is no reply, the text is blank or the same, or a reply is under way.
+            False if it is no reply, the text is blank or the same, or a reply is under way.
         """
         with self.conversations.opened(conversation_id) as chat:
             old, text = chat.messages.get(message_id), clean(text)
@@ -491,7 +491,7 @@ class ChatSession:
             reply: The reply, which has ended, with a message id that its chat does not have.
 
         Returns:
-            False: the question is not there any more, or a reply is under way.
+            False if the question is not there any more, or a reply is under way.
         """
         with self.conversations.opened(reply.conversation_id) as chat:
             if self.active is not None or question_id not in chat.messages:
@@ -537,7 +537,7 @@ class ChatSession:
         self._change(self.conversations.get(conversation_id).renamed(clean(title)))
 
     def pin(self, conversation_id: str, on: bool) -> None:  # noqa: FBT001  as the signal has it
-        """Let it stand above the others, or no longer."""
+        """Pin it above the others, or unpin it."""
         self._change(replace(self.conversations.get(conversation_id), pinned=on))
 
     def tag(self, conversation_id: str, tags: Sequence[str]) -> None:
@@ -597,7 +597,7 @@ class ChatSession:
         return {reply.message_id: to_record(reply) for reply in replies if reply is not None}
 
     def list_copies(self) -> None:
-        """Tell of conversations that `Conversations.add_copy` has added."""
+        """Notify the listener of conversations that `Conversations.add_copy` has added."""
         self._listener.conversations_changed()
 
     def remove(self, conversation_id: str) -> None:

@@ -1,9 +1,9 @@
 """Titles that the loaded model writes, of chats that their users have not named.
 
-One is asked for after the first reply, by `SayAside`: it lets the next turn be what it would have
-been, and gives way to any other request. It is no reply: nothing of it is shown but the
-title, counts in a figure, or is learned from. One that cannot be used leaves the title as it is.
-On the session's thread.
+One is requested after the first reply, by `SayAside`, which does not affect the next turn and gives
+way to any other request. It is no reply: only the title is shown, it counts in no figure, and
+drafters learn nothing from it. An unusable answer leaves the title as it is. On the session's
+thread.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from paceline.hosting.broker import Priority, Ticket
 from paceline.hosting.client import EngineClient
 from paceline.messages import AsideAnswered, Event, SayAside
 
-MOST_CHARS = 60
-LEAST_PARAMS = 500_000_000
+MAX_TITLE_CHARS = 60
+MIN_PARAMS = 500_000_000
 """Weights of the smallest model that is asked: SmolLM2-135M answered most questions with nothing or
 a preamble, and one with "Two Swords of Two Worlds"."""
-_MOST_REPLIES, _MOST_ASKED = 3, 3
+_MAX_REPLIES, _MAX_REQUESTS = 3, 3
 _QUESTION = (
     "Give our chat a short title of two to six words, in the language of my first message. "
     "Answer with the title alone."
@@ -43,7 +43,7 @@ _AROUND = " \t\"'“”„‘’«»*_#`."
 
 
 def title_of_answer(said: str, *texts: str) -> str:
-    """Return the title in what a model has said, or empty if none that can be used.
+    """Return the title in a model's answer, or empty if it has no usable one.
 
     Args:
         said: One line.
@@ -52,7 +52,7 @@ def title_of_answer(said: str, *texts: str) -> str:
     title = " ".join(_LABEL.sub("", said.strip(_AROUND)).strip(_AROUND).split())
     words = re.findall(r"\w+", title.casefold())
     begins = (re.findall(r"\w+", text.casefold())[: len(words)] for text in texts)
-    is_usable = words and len(title) <= MOST_CHARS and title[-1] not in ",:;"
+    is_usable = words and len(title) <= MAX_TITLE_CHARS and title[-1] not in ",:;"
     if not is_usable or words in begins or _NO_TITLE.match(title.casefold()):
         return ""
     return title
@@ -62,7 +62,7 @@ class TitleWriter:
     """Asks for one title at a time.
 
     Attributes:
-        on_over: Called when what was asked is answered, or had to give way.
+        on_over: Called when a request is answered, or had to give way.
     """
 
     def __init__(self, client: EngineClient, session: ChatSession, pair: PairLoader) -> None:
@@ -77,9 +77,9 @@ class TitleWriter:
         pair = self._pair.state
         if not is_free or pair.status != "ready" or pair.target is None:
             return
-        if pair.target.n_params < LEAST_PARAMS:
+        if pair.target.n_params < MIN_PARAMS:
             return
-        if self._n_asked[conversation_id] >= _MOST_ASKED:
+        if self._n_asked[conversation_id] >= _MAX_REQUESTS:
             return
         try:
             with self._session.conversations.opened(conversation_id) as chat:
@@ -92,14 +92,14 @@ class TitleWriter:
             self._ticket = self._client.request(command, Priority.IDLE, answer, "title")
 
     def is_wanted(self, conversation_id: str) -> bool:
-        """Return whether asking again can help: who asked last had to give way."""
-        return 0 < self._n_asked[conversation_id] < _MOST_ASKED
+        """Return whether another request can help: the last one had to give way."""
+        return 0 < self._n_asked[conversation_id] < _MAX_REQUESTS
 
     def _question_about(self, chat: Conversation) -> SayAside | None:
-        """Return what is to be asked in a chat; None means nothing."""
+        """Return the request for a chat's title, or None if there is nothing to ask."""
         path, chats = chat.path(), self._session.conversations
         n_replies = sum(message.role == "assistant" for message in path)
-        if not 0 < n_replies <= _MOST_REPLIES or not _is_unnamed(chat):
+        if not 0 < n_replies <= _MAX_REPLIES or not _is_unnamed(chat):
             return None
         reply = chats.full_reply(chat.conversation_id, path[-1].message_id)
         if reply is None or reply.reason != "eog" or reply.n_parts > 1:
@@ -111,12 +111,12 @@ class TitleWriter:
         ticket, self._ticket = self._ticket, None
         if isinstance(event, AsideAnswered):  # otherwise the engine has died, or ends
             if ticket is None or not ticket.gave_way:
-                self._n_asked[conversation_id] = _MOST_ASKED
+                self._n_asked[conversation_id] = _MAX_REQUESTS
                 self._take(conversation_id, event.text)
             self.on_over()
 
     def _take(self, conversation_id: str, said: str) -> None:
-        """Give a chat the title that was said, if it still has none of its own."""
+        """Give a chat the title of the answer, if it still has none of its own."""
         try:
             chat = self._session.conversations.get(conversation_id)
         except UserError:

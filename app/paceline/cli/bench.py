@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 STDOUT = "-"
 _REPEATS = 3
 _RECOMMEND_REPEATS = 4
-_MOST_REPEATS = 1000
+_MAX_REPEATS = 1000
 _LOOKUPS = ("off", "auto", "prompt-lookup", "suffix")
 _WITH_MODEL = ("off", "auto", "{0}", "suffix", "suffix+{0}")
 
@@ -97,7 +97,7 @@ def add(parser: Parser) -> None:
     group.add_argument(
         "--repeat",
         metavar="N",
-        type=whole_number(1, _MOST_REPEATS),
+        type=whole_number(1, _MAX_REPEATS),
         help=f"how often everything is measured (default: {_REPEATS}, with --recommend "
         f"{_RECOMMEND_REPEATS})",
     )

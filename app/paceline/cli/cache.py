@@ -43,9 +43,9 @@ from paceline.settings import SETTINGS_FILE, left_learning_off, peek_settings, s
 from paceline.sizes import part_and_whole, readable_size
 
 _MODEL = "GGUF file whose vocabulary counts"
-_AT_ONCE = 1 << 18
+_TOKENS_AT_ONCE = 1 << 18
 """Tokens counted by one set of numpy calls."""
-_PIECE = 1 << 16
+_PIECE_CHARS = 1 << 16
 """Characters tokenized at once; some tokenizers recurse once per character."""
 
 
@@ -156,7 +156,7 @@ def _batches(pieces: Iterable[list[int]]) -> Iterator[tuple[list[int], int]]:
     start = 0
     for piece in pieces:
         tokens += piece
-        if len(tokens) > _AT_ONCE:
+        if len(tokens) > _TOKENS_AT_ONCE:
             yield tokens, start
             tokens = tokens[-STATIC:]
             start = len(tokens)
@@ -346,9 +346,9 @@ def read_pieces(path: Path, vocab: Vocabulary) -> Iterator[list[int]]:
             io.TextIOWrapper(raw, encoding="utf-8", errors="replace", newline="") as file,
         ):
             rest = ""
-            while data := file.read(_PIECE):
+            while data := file.read(_PIECE_CHARS):
                 lines, newline, rest = (rest + data).rpartition("\n")
-                if len(rest) > _PIECE:
+                if len(rest) > _PIECE_CHARS:
                     lines, newline, rest = lines + newline + rest, "", ""
                 if lines or newline:
                     yield vocab.tokenize(lines + newline, special=True)

@@ -34,7 +34,7 @@ from paceline.messages import (
 )
 from paceline.paths import Paths
 
-_SHOWN = 4
+_CONCLUSION_TOKENS = 4
 """The width that the conclusion speaks of: drafts of three tokens."""
 
 
@@ -252,7 +252,9 @@ def conclusion(rows: Sequence[TableRow], draft_token_s: float) -> str:
             "cannot pay with this pair."
         )
     row = max(
-        (r for r in drafted if r.tokens <= _SHOWN), key=lambda r: r.tokens, default=drafted[0]
+        (r for r in drafted if r.tokens <= _CONCLUSION_TOKENS),
+        key=lambda r: r.tokens,
+        default=drafted[0],
     )
     n = row.tokens - 1
     what = "drafts of 1 token pay" if n == 1 else f"drafts of {n} tokens pay"

@@ -475,7 +475,7 @@ A line for each chat, a JSON list of its texts. The window has its chats in the 
 not read this file. One that is damaged loses the lines that cannot be read."""
 STATES_OWNER = "command line"
 """Owner of the states of prompts that `paceline chat` reads."""
-MOST_BYTES = 500_000
+MAX_REMEMBERED_BYTES = 500_000
 """Bytes that are kept, the newest; indexing them takes half a second at the start of each run."""
 
 
@@ -505,7 +505,7 @@ def add_texts(folder: Path, texts: list[str]) -> None:
     lines = [*_lines(file), json.dumps(texts).encode()]
     size = 0
     first = len(lines)
-    while first and (size := size + len(lines[first - 1]) + 1) <= MOST_BYTES:
+    while first and (size := size + len(lines[first - 1]) + 1) <= MAX_REMEMBERED_BYTES:
         first -= 1
     try:
         write_whole(file, b"".join(line + b"\n" for line in lines[first:]))

@@ -99,7 +99,7 @@ def collect(wish: KernelWish = "auto", servers: tuple[str, ...] = ()) -> dict[st
         servers: RPC servers that are asked for their devices, as HOST:PORT.
     """
     places = paths.Paths.from_environment()
-    no_gpus = gpu_starts.n_lost() >= gpu_starts.MOST
+    no_gpus = gpu_starts.n_lost() >= gpu_starts.MAX_FAILED_STARTS
     with closing(children.TrialOfChildren(places.cache_dir)) as trial:
         asked = ask_engine(servers)
         installed = _installed(places, asked.answer.devices if asked.answer else ())

@@ -294,8 +294,7 @@ def choices_as_text(choices: Sequence[dict[str, Any]]) -> str:
 
 
 def _download(hub: Hub, args: argparse.Namespace, is_stopped: Callable[[], bool]) -> str | None:
-    """Download, and return what is printed, or None if it was stopped, and what has arrived is
-    kept.
+    """Download, and return the text to print, or None if it was stopped; the partial file is kept.
 
     Raises:
         UserError: The file cannot be had; what has arrived is kept.

@@ -49,7 +49,7 @@ class InstalledModels:
 
     @property
     def loaded(self) -> Served | None:
-        """The pair that is loaded at present, or None if none is."""
+        """The pair that is loaded at present, or None."""
         return self._current.served
 
     def find(self) -> Sequence[str]:

@@ -48,7 +48,7 @@ USUAL_STATES = "4GB, and no more than a tenth of what is free there"
 
 
 def _is_shared(parameter: Parameter) -> bool:
-    """Return true where one option holds for both models."""
+    """Return whether one option holds for both models."""
     option = parameter.option
     return option is not None and "{}" not in option.name + option.flag
 

@@ -35,7 +35,7 @@ from paceline.sizes import readable_size
 
 _TITLES = ("name", "parameters", "quantisation", "context", "size", "place", "path")
 _RIGHT = tuple(map(_TITLES.index, ("parameters", "context", "size")))
-_LONGEST = 4096
+_MAX_PATH_CHARS = 4096
 """Characters of a path on Linux; only what breaks lines is to be taken out."""
 
 
@@ -129,18 +129,20 @@ def _as_table(entries: list[LibraryEntry]) -> str:
     for row, entry in zip(rows, entries, strict=True):
         lines.append(row)
         head = f"{HEAD_INSIDE}." if entry.card and entry.card.n_heads else ""
-        lines += [f"    {sizes.one_line(text, _LONGEST)}" for text in (entry.problem, head) if text]
+        lines += [
+            f"    {sizes.one_line(text, _MAX_PATH_CHARS)}" for text in (entry.problem, head) if text
+        ]
     return "\n".join(lines) + "\n"
 
 
 def _row(entry: LibraryEntry) -> tuple[str, ...]:
     file, card = entry.file, entry.card
     return (
-        sizes.one_line(file.name, _LONGEST),
+        sizes.one_line(file.name, _MAX_PATH_CHARS),
         sizes.weights(card.n_params) if card else "",
         card.quantisation if card else "",
         sizes.tokens(card.n_ctx_train) if card else "",
         readable_size(file.n_bytes),
         file.source,
-        sizes.one_line(str(file.path), _LONGEST),
+        sizes.one_line(str(file.path), _MAX_PATH_CHARS),
     )

@@ -26,8 +26,8 @@ from paceline.sizes import one_line
 
 _CONTROLS = {code: "�" for code in (*range(32), *range(127, 160)) if chr(code) not in "\n\t"}
 """Characters that could move the cursor or recolour a terminal, which no model may do."""
-_LONGEST = 1000
-EVERY_S = 0.5
+_MAX_CELL_CHARS = 1000
+POLL_S = 0.5
 """Seconds between two looks at what is followed."""
 
 
@@ -161,7 +161,7 @@ class ProgressLine:
             self._follower.start()
 
     def _follow(self, words: Callable[[], str]) -> None:
-        while not self._is_over.wait(EVERY_S):
+        while not self._is_over.wait(POLL_S):
             if line := words():
                 self.show(line)
 
@@ -186,7 +186,7 @@ def in_columns(rows: Sequence[Sequence[str]], right: Collection[int] = ()) -> st
         rows: The first one may be the titles.
         right: Columns that are flush right, as numbers are.
     """
-    rows = [[one_line(cell, _LONGEST) for cell in row] for row in rows]
+    rows = [[one_line(cell, _MAX_CELL_CHARS) for cell in row] for row in rows]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = [
         "  ".join(

@@ -31,9 +31,9 @@ from paceline.sizes import read_size
 if TYPE_CHECKING:
     from paceline.engine.llama.rpc_server import RpcServer
 
-_LOOK_S = 0.2
-_SOON_S = 0.005
-_MOST_THREADS = 512
+_POLL_S = 0.2
+_FIRST_POLL_S = 0.005
+_MAX_THREADS = 512
 
 
 def add(parser: Parser) -> None:
@@ -80,7 +80,7 @@ and there, as long as that runs: paceline chat --rpc 127.0.0.1:{PORT}"""
     parser.add_argument(
         "--threads",
         metavar="N",
-        type=whole_number(1, _MOST_THREADS),
+        type=whole_number(1, _MAX_THREADS),
         help="threads of the processor, where that is lent (default: physical cores - 1)",
     )
     add_kernels(parser)
@@ -139,11 +139,11 @@ def _serve(args: argparse.Namespace, server: RpcServer, host: str, port: int) ->
     )
     thread.start()
     while thread.is_alive() and not _listens(port):
-        time.sleep(_SOON_S)
+        time.sleep(_FIRST_POLL_S)
     if thread.is_alive():
         _tell(args, endpoint, [device.name for device in server.devices])
     while thread.is_alive():
-        thread.join(_LOOK_S)
+        thread.join(_POLL_S)
     raise UserError(
         "cannot-listen",
         "The server at {endpoint} has ended by itself.",
@@ -163,7 +163,7 @@ def _tell(args: argparse.Namespace, endpoint: str, devices: list[str]) -> None:
 
 
 def _listens(port: int) -> bool:
-    """Return true where this process listens; a connection would keep clients waiting."""
+    """Return whether this process listens; a connection would keep clients waiting."""
     connections = psutil.Process().net_connections("tcp4")
     return any(
         each.status == psutil.CONN_LISTEN and each.laddr.port == port for each in connections

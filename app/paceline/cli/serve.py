@@ -60,8 +60,8 @@ if TYPE_CHECKING:
     from paceline.server.served import ServedModels as Answering
 
 KEY_VARIABLE = "PACELINE_API_KEY"
-_MOST_KEY_BYTES = 4_096
-_LOOK_S = 0.2
+_MAX_KEY_BYTES = 4_096
+_POLL_S = 0.2
 _ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://[^\sA-Z/?#@*,]+")
 _SAMPLING = tuple(parameters_of(SamplingParams).values())
 _REPLY = tuple(
@@ -214,7 +214,7 @@ def _tell(args: argparse.Namespace, endpoint: Endpoint, load: LoadPair) -> None:
 def _serve(endpoint: Endpoint, interrupts: Interrupts, asked_to_end: list[int]) -> int:
     """Wait until the server is told to end, and has ended."""
     n_told = 0
-    while not endpoint.wait(_LOOK_S):
+    while not endpoint.wait(_POLL_S):
         if interrupts.hit:
             endpoint.stop(at_once=True)
         elif len(asked_to_end) > n_told:
@@ -245,7 +245,7 @@ def read_key(args: argparse.Namespace) -> str:
         UserError: Its file cannot be read.
     """
     if args.api_key_file is not None:
-        raw = read_file(args.api_key_file, _MOST_KEY_BYTES, "Give a file with the key alone.")
+        raw = read_file(args.api_key_file, _MAX_KEY_BYTES, "Give a file with the key alone.")
         where, key = str(args.api_key_file), raw.decode("utf-8", "replace").strip()
     elif args.api_key is not None:
         where, key = "--api-key", args.api_key.strip()

@@ -17,7 +17,7 @@ from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QScrollArea, QTabWidget, QWidget
 
-from paceline.chat.advice import MOST, Advice, advise, pair_advice
+from paceline.chat.advice import MAX_ADVICE, Advice, advise, pair_advice
 from paceline.chat.pair import PairState
 from paceline.chat.reply import Reply
 from paceline.gui.context import AppContext
@@ -172,7 +172,7 @@ class SpeculationPanel(QWidget):
             return  # `leaveEvent` updates the advice
         title, named = figures.sources.full_title, self._speculation.in_words
         advice = advise(stats, reply.strategy, named=named, title=title)
-        self.advice.show_advice(key, (*self._pair_advice(), *advice)[:MOST])
+        self.advice.show_advice(key, (*self._pair_advice(), *advice)[:MAX_ADVICE])
 
     def _may_advise(self, reply: Reply) -> bool:
         """Return whether advice helps: the reply is the user's own, with the loaded pair.

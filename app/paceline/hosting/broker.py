@@ -218,7 +218,7 @@ class Broker:
 
     Attributes:
         flag: Stops what runs; polled by the engine.
-        running: The ticket that is being carried out, or None if none is.
+        running: The ticket that is being carried out, or None.
     """
 
     def __init__(self) -> None:

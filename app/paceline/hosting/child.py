@@ -41,10 +41,10 @@ if TYPE_CHECKING:
 
 BEAT_EVERY_S = 0.5
 MIN_DECODE_LIMIT_S = 10.0
-SLOWER = 20.0
+MAX_SLOWDOWN = 20.0
 """A decode that takes this many times as long per token as the slowest one before hangs."""
 
-_MOST_OUTPUT = 1 << 20
+_MAX_OUTPUT_BYTES = 1 << 20
 
 
 def run_child(pipe: socket.socket, prepare: Callable[[], None] | None = None) -> None:
@@ -223,7 +223,7 @@ class Pulse:
         if slowest_per_token_s == 0:
             # A first decode: a GPU's driver may compile its programs for minutes.
             return self._time.of(since, read_bytes), 0.0
-        limit_s = max(MIN_DECODE_LIMIT_S, SLOWER * n_tokens * slowest_per_token_s)
+        limit_s = max(MIN_DECODE_LIMIT_S, MAX_SLOWDOWN * n_tokens * slowest_per_token_s)
         return self._time.of(since, read_bytes), limit_s
 
 
@@ -275,6 +275,6 @@ class DecodeTime:
 def _limit_output() -> None:
     """Empty the output file when a plug-in has filled it."""
     with contextlib.suppress(OSError):
-        if os.fstat(2).st_size > _MOST_OUTPUT:
+        if os.fstat(2).st_size > _MAX_OUTPUT_BYTES:
             os.ftruncate(2, 0)
             os.lseek(2, 0, os.SEEK_SET)

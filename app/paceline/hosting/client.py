@@ -31,7 +31,7 @@ class EngineClient(Protocol):
 
     @property
     def running(self) -> Ticket | None:
-        """The request that is being carried out, or None if none is."""
+        """The request that is being carried out, or None."""
 
     def close(self) -> bool:
         """Stop what runs, shut the engine down and wait for it; False when it did not end."""
@@ -65,7 +65,7 @@ class QueuedClient:
 
     @property
     def running(self) -> Ticket | None:
-        """The request that is being carried out, or None if none is."""
+        """The request that is being carried out, or None."""
         return self._broker.running
 
 
@@ -89,8 +89,7 @@ class Idler(Protocol):
     """A service that uses the time between two commands."""
 
     def idle(self) -> bool:
-        """Do a part of the work, which the broker's flag may stop; False means that no work is
-        left."""
+        """Do a part of the work, which the broker's flag may stop; return False if none is left."""
 
 
 IDLE_AFTER_S = 0.2

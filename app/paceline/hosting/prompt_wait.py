@@ -15,11 +15,11 @@ from paceline.sizes import duration
 
 SHOWN_AFTER_S = 0.5
 """Seconds for which a wait is not worth a word."""
-_WORTH_TELLING = 16
+_MIN_WARM_TOKENS = 16
 """Warm tokens from which on they are told of: nearly every prompt begins as the last one did."""
-_TRUST = 64
+_PRIOR_TOKENS = 64
 """Tokens of this prompt that weigh as much as the speed of the last one."""
-_MOST_GROWTH = 2.0
+_MAX_GROWTH = 2.0
 """The most that tokens that are left may take, by what those read last took."""
 _WRONG, _WRONG_S = 1.25, 2.0
 """The most by which an estimate may be too short that is held until it is true: so many times and
@@ -75,7 +75,7 @@ class PromptWait:
         """
         first, last, middle = self._marks[0], self._marks[-1], self._marks[len(self._marks) // 2]
         n_left = self.n_total - last.n_done
-        trust = _TRUST if self._usual_s else 0
+        trust = _PRIOR_TOKENS if self._usual_s else 0
         seconds = last.clock_s - first.clock_s + trust * self._usual_s
         each_s = seconds / max(last.n_done - first.n_done + trust, 1)
         if len(self._marks) > 4:
@@ -84,13 +84,13 @@ class PromptWait:
             growth = 2 * (since - before) / max(last.n_done - first.n_done, 1)
             # From the middle of what was read last to the middle of what is left.
             there = since + growth * (self.n_total - middle.n_done) / 2
-            each_s = min(max(there, since), _MOST_GROWTH * since)
+            each_s = min(max(there, since), _MAX_GROWTH * since)
         return n_left * each_s
 
     def left_s(self, clock_s: float) -> float | None:
         """Return how many seconds it still takes; never more than before, but for plain errors.
 
-        None: nothing is known of its speed.
+        None if nothing is known of its speed.
         """
         left_s = min(self._ends_s - clock_s, self._most_s)
         has_begun = len(self._marks) > 1
@@ -114,7 +114,7 @@ class PromptWait:
                 "Reading {n_done:,} of {n_total:,} tokens", n_done=self.n_done, n_total=self.n_total
             )
         ]
-        if self.n_warm >= _WORTH_TELLING:
+        if self.n_warm >= _MIN_WARM_TOKENS:
             parts.append(sentence("{n_warm:,} were warm", n_warm=self.n_warm))
         left_s = self.left_s(clock_s)
         if left_s is not None:

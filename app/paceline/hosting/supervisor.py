@@ -33,11 +33,11 @@ REMOTE_STUCK_S = 600.0
 cannot be asked: a piece of a prompt may take it minutes, as may compiling the programs of its GPU.
 So may sending one large weight over a slow network. A connection without a cable shows no end by
 itself, so there must be a limit."""
-_LONGEST_TICK_S = 0.5
+_MAX_TICK_S = 0.5
 START_S = 60.0
 POLL_S = 0.02
 """Seconds between looks at the host's own flags while it waits; messages are taken at once."""
-MOST_LOGGED = 20_000
+MAX_LOG_CHARS = 20_000
 """Characters of one log record of the child."""
 
 EngineProcess = ChildProcess[Command, Upward]
@@ -185,7 +185,7 @@ def take_report(message: Upward) -> Event | None:
     match message:
         case LogLine():
             level = min(max(message.level, logging.DEBUG), logging.CRITICAL)
-            text = message.text[:MOST_LOGGED]
+            text = message.text[:MAX_LOG_CHARS]
             logging.getLogger(_own_logger(message.logger)).log(level, "%s", text)
         case Beat() | Done():
             pass
@@ -260,7 +260,7 @@ class Watchdog:
     def trouble(self) -> str:
         """Return why the process must be given up, or ""; to be called several times a second."""
         now = self._clock()
-        passed = min(now - self._last_tick, _LONGEST_TICK_S)
+        passed = min(now - self._last_tick, _MAX_TICK_S)
         self._last_tick = now
         self.awake_s += passed
         self._silent_s += passed
@@ -293,6 +293,5 @@ class Watchdog:
 
     @property
     def hung_kernels(self) -> str:
-        """The build of own kernels whose decode hangs, or empty if none hangs, or llama.cpp's
-        does."""
+        """The build of our own kernels whose decode hangs, or empty if none of them hangs."""
         return self._beat.own_kernels if self._beat is not None and self.decode_trouble() else ""

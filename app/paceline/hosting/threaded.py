@@ -39,7 +39,7 @@ from paceline.settings import EngineHost
 if TYPE_CHECKING:
     from paceline.engine.model.backend import Backend
 
-LOOK_EVERY_S = 0.5
+POLL_EVERY_S = 0.5
 """The time between two looks of a service that watches something while it has nothing to do."""
 CLOSE_S = 5.0
 KILL_AFTER_S = 3.0
@@ -115,8 +115,7 @@ class ThreadedClient(QueuedClient):
             self._broker.request(Shutdown())
 
     def close(self) -> bool:
-        """Stop what runs, shut the engine down, wait at most five seconds; False means that it
-        hangs.
+        """Stop the running command and shut the engine down; return False if it hangs after 5 s.
 
         What waits is answered. A process with the engine is gone after this, also one that hangs.
         """
@@ -170,7 +169,7 @@ class ThreadedClient(QueuedClient):
                     return
             elif watcher is not None:
                 watcher.look()
-            ticket = next_ticket(self._broker, idle, None if watcher is None else LOOK_EVERY_S)
+            ticket = next_ticket(self._broker, idle, None if watcher is None else POLL_EVERY_S)
 
 
 def _kill_process(service: object) -> None:

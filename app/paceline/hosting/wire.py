@@ -18,7 +18,7 @@ from paceline.messages import Command, Event
 from paceline.workers.frames import WireError
 from paceline.workers.process import Language
 
-_MOST_TEXT = 200
+_MAX_TEXT_CHARS = 200
 
 
 class Done(Tagged, frozen=True):
@@ -101,7 +101,7 @@ def decoder(union: Any) -> Callable[[bytes], Any]:
         try:
             return made().decode(payload)
         except (msgspec.DecodeError, ValueError, RecursionError) as error:
-            raise WireError(str(error)[:_MOST_TEXT]) from None  # names may be very long
+            raise WireError(str(error)[:_MAX_TEXT_CHARS]) from None  # names may be very long
 
     return decode
 

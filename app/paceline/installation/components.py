@@ -17,8 +17,8 @@ from typing import Any
 
 _STIX = "https://github.com/stipub/stixfonts"
 _WORDS = ("license", "licence", "copying", "notice")
-_MOST_LETTERS = 300_000
-_MOST_TEXTS = 12
+_MAX_CHARS = 300_000
+_MAX_TEXTS = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,10 +72,10 @@ def library_component(name: str) -> Component:
                 texts.append(file.read_text(encoding="utf-8").strip())
             except (OSError, UnicodeDecodeError):
                 continue
-        if len(texts) == _MOST_TEXTS:
+        if len(texts) == _MAX_TEXTS:
             break
     title = f"{distribution.metadata['Name'] or name} {distribution.version}"
-    return Component(title, short[:80], "\n\n\n".join(texts)[:_MOST_LETTERS])
+    return Component(title, short[:80], "\n\n\n".join(texts)[:_MAX_CHARS])
 
 
 def stated_licence(about: metadata.PackageMetadata) -> str:
@@ -135,6 +135,6 @@ def _licences(choices: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 
 def _shipped(name: str, licence: str, file: Path) -> Component:
     try:
-        return Component(name, licence, file.read_text(encoding="utf-8")[:_MOST_LETTERS])
+        return Component(name, licence, file.read_text(encoding="utf-8")[:_MAX_CHARS])
     except (OSError, UnicodeDecodeError):
         return Component(name, licence, "")

@@ -1,9 +1,10 @@
 """Starts of GPU drivers, which run inside this program and can end it.
 
 A broken driver ends the program before a word can be said, or holds it until it is killed. So each
-start is noted in a file, and struck out when it has come back. After `MOST` in a row that have not,
-GPUs are left out: until the file is deleted, or the system clears the folder for running programs,
-as it does when the user logs in anew. One alone may have been killed by chance. Any thread.
+start is noted in a file, and struck out when it has come back. After `MAX_FAILED_STARTS` in a row
+that have not, GPUs are left out until the file is deleted, or the system clears the folder for
+running programs, as it does when the user logs in anew. One alone may have been killed by chance.
+Any thread.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from pathlib import Path
 
 from paceline.files import try_lock
 
-MOST = 2
+MAX_FAILED_STARTS = 2
 """Starts in a row that have not come back, after which GPUs are left out."""
 
 
@@ -51,7 +52,7 @@ def guarded() -> Iterator[bool]:
             flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_NOFOLLOW", 0)
             found = os.fdopen(os.open(noted_in(), flags, 0o600), "ab", buffering=0)
             mark = opened.enter_context(found)
-        is_wanted = n_lost() < MOST
+        is_wanted = n_lost() < MAX_FAILED_STARTS
         if not is_wanted or mark is None or not try_lock(mark):
             yield is_wanted
             return

@@ -140,8 +140,8 @@ def _compile_all(jobs: dict[Path, list[str]], say: Say) -> None:
 
 _HEADER = r"llama_cpp_python-{}/vendor/llama\.cpp/ggml/((?:include|src|src/ggml-cpu)/[\w.+-]+\.h)"
 _NO_HEADERS = "The headers of llama.cpp cannot be fetched"
-_LARGEST_HEADER = 2**23  # bytes; the largest of today has 0.2 MB
-_N_KEPT = 4  # libraries on the shelf, which checkouts with other sources use too
+_MAX_HEADER_BYTES = 2**23  # bytes; the largest of today has 0.2 MB
+_MAX_KEPT_LIBRARIES = 4  # libraries on the shelf, which checkouts with other sources use too
 
 
 def build(into: Path, sdist: Path | None, say: Say, shelf: Path | None = None) -> Path:
@@ -186,7 +186,7 @@ def build(into: Path, sdist: Path | None, say: Say, shelf: Path | None = None) -
         put(content, target)
     if shelf:
         with contextlib.suppress(OSError):  # it saves time only
-            put(content, shelf / target.name, n_kept=_N_KEPT)
+            put(content, shelf / target.name, n_kept=_MAX_KEPT_LIBRARIES)
     return target
 
 
@@ -245,7 +245,7 @@ def _unpack(archive: Path, version: str, into: Path) -> None:
         with tarfile.open(archive) as tar:
             for member in tar:
                 name = wanted.fullmatch(member.name)
-                if name and member.isreg() and member.size <= _LARGEST_HEADER:
+                if name and member.isreg() and member.size <= _MAX_HEADER_BYTES:
                     content = tar.extractfile(member)
                     path = into / name[1]
                     path.parent.mkdir(parents=True, exist_ok=True)

@@ -33,7 +33,7 @@ AGAIN = "Then call `paceline doctor --build-kernels`."
 ANOTHER = "Name another compiler in the variable CXX."
 """The remedy where a compiler fails."""
 
-_DRAFT_S = 3600.0  # a draft of this age belongs to a build that was ended
+_MAX_DRAFT_AGE_S = 3600.0  # a draft of this age belongs to a build that was ended
 _COMPILER_REMEDIES = {
     "linux": "Install GCC or Clang, for example by `sudo apt-get install g++`.",
     "darwin": "Install Apple's Clang by `xcode-select --install`.",
@@ -209,6 +209,6 @@ def put(content: bytes, target: Path, n_kept: int = 1) -> None:
         ages = {path: time.time() - path.stat().st_mtime for path in found if path != target}
         libraries = {path for path in ages if path.suffix == target.suffix}
         others = sorted(libraries, key=ages.__getitem__)
-        drafts = [p for p in ages.keys() - libraries if ages[p] > _DRAFT_S]
+        drafts = [p for p in ages.keys() - libraries if ages[p] > _MAX_DRAFT_AGE_S]
         for path in (*others[n_kept - 1 :], *drafts):
             path.unlink(missing_ok=True)

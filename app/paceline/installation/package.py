@@ -78,8 +78,7 @@ def this_build() -> BuildRecord | None:
 
 
 def read_build(package: Path) -> BuildRecord | None:
-    """Return what the build wrote into this folder of `paceline`, or None if nothing that can be
-    read.
+    """Return what the build wrote into this folder of `paceline`, or None if that cannot be read.
 
     Never raises: a file that is missing or damaged takes nothing from the program.
     """

@@ -47,8 +47,7 @@ def flags() -> tuple[str, ...]:
 
 
 def key() -> str:
-    """Return 16 hex digits for these sources and this system, or empty if the sources are
-    missing."""
+    """Return 16 hex digits for these sources and this system, or empty without the sources."""
     sources = sources_folder()
     if sources is None:
         return ""

@@ -12,7 +12,7 @@ from paceline.names import visible
 from paceline.params import Prompting
 from paceline.server.errors import ApiError
 from paceline.server.journal import Caller
-from paceline.server.limits import BODY_S, LARGEST_BODY
+from paceline.server.limits import BODY_S, MAX_BODY_BYTES
 from paceline.server.unchanged import UnchangedLines
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from paceline.server.metrics import Metrics
     from paceline.server.served import Defaults, Served, ServedModels
 
-_LONGEST_NAME = 60
+_MAX_NAME_CHARS = 60
 _NO_SWITCH = (
     "How much is reasoned stays as it is, since the model's chat template has no switch for the "
     "wish in this request."
@@ -63,7 +63,7 @@ class Context:
     def caller(request: Request) -> Caller:
         """Return who asks."""
         agent = visible(request.headers.get("user-agent", "").strip())
-        return Caller(agent[:_LONGEST_NAME] or "?", request.scope["path"])
+        return Caller(agent[:_MAX_NAME_CHARS] or "?", request.scope["path"])
 
     @staticmethod
     async def body(request: Request) -> bytes:
@@ -74,13 +74,13 @@ class Context:
         """
         body = bytearray()
         declared = request.headers.get("content-length", "0")
-        if int(declared) > LARGEST_BODY:
+        if int(declared) > MAX_BODY_BYTES:
             raise _too_large()
         try:
             async with asyncio.timeout(BODY_S):
                 async for part in request.stream():
                     body += part
-                    if len(body) > LARGEST_BODY:
+                    if len(body) > MAX_BODY_BYTES:
                         raise _too_large()
         except TimeoutError:
             raise ApiError(
@@ -113,15 +113,14 @@ class Context:
         return replace(prompting, think=choice), () if choice else (_NO_SWITCH,)
 
     async def rendered(self) -> PromptRendered | None:
-        """Return what the loaded model's template makes of a greeting, or None if the engine
-        died."""
+        """Return a greeting rendered by the loaded model's template, or None if the engine died."""
         probe = Chat((ChatMessage.of_text("user", "Hello"),), self.defaults.prompting)
         answer = await self.desk.answer(RenderPrompt(probe), "")
         return answer if isinstance(answer, PromptRendered) else None
 
 
 def _too_large() -> ApiError:
-    return ApiError(413, "body_too_large", f"The body is larger than {LARGEST_BODY >> 20} MB.")
+    return ApiError(413, "body_too_large", f"The body is larger than {MAX_BODY_BYTES >> 20} MB.")
 
 
 Effort = Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"]
@@ -158,5 +157,7 @@ def nearest(think: str, choices: tuple[str, ...]) -> str:
 
 def ignored_header(names: tuple[str, ...]) -> dict[str, str]:
     """Return the header that names fields which are not known."""
-    shown = (_NOT_IN_NAMES.sub("?", name[:_LONGEST_NAME]) or "?" for name in names[:_LONGEST_NAME])
+    shown = (
+        _NOT_IN_NAMES.sub("?", name[:_MAX_NAME_CHARS]) or "?" for name in names[:_MAX_NAME_CHARS]
+    )
     return {"x-paceline-ignored": ", ".join(shown)} if names else {}

@@ -12,7 +12,7 @@ from paceline.engine.sample.sampling import check_sampling
 from paceline.errors import UserError
 from paceline.messages import LogitBias, SamplingParams
 from paceline.server.errors import of_value, refused
-from paceline.server.limits import DEEPEST, LONGEST_STOP, MOST_BIASES, MOST_MESSAGES, MOST_STOPS
+from paceline.server.limits import MAX_BIASES, MAX_DEPTH, MAX_MESSAGES, MAX_STOP_CHARS, MAX_STOPS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -67,15 +67,15 @@ def _unknown(known: msgspec.Struct, given: Mapping[str, Any], place: str = "") -
 
 
 def _too_deep() -> Exception:
-    return refused("", f"The body is nested deeper than {DEEPEST} levels.", "invalid_json")
+    return refused("", f"The body is nested deeper than {MAX_DEPTH} levels.", "invalid_json")
 
 
 def _is_deep(body: bytes, data: object) -> bool:
     """Return whether there are more levels than allowed; few bodies have so many brackets."""
-    if body.count(b"[") + body.count(b"{") <= DEEPEST:
+    if body.count(b"[") + body.count(b"{") <= MAX_DEPTH:
         return False
     level: list[Any] = [data]
-    for _ in range(DEEPEST):
+    for _ in range(MAX_DEPTH):
         level = [
             inner
             for each in level
@@ -105,8 +105,8 @@ def check_messages(given: Sequence[object], field: str) -> None:
     """
     if not given:
         raise refused(field, f"{field} is empty.")
-    if len(given) > MOST_MESSAGES:
-        raise refused(field, f"{field} may hold {MOST_MESSAGES:,} messages at most.")
+    if len(given) > MAX_MESSAGES:
+        raise refused(field, f"{field} may hold {MAX_MESSAGES:,} messages at most.")
 
 
 def with_sampling(
@@ -141,8 +141,8 @@ def read_biases(given: Mapping[str, float] | None) -> tuple[LogitBias, ...] | No
     """
     if given is None:
         return None
-    if len(given) > MOST_BIASES:
-        raise refused("logit_bias", f"logit_bias may name {MOST_BIASES:,} tokens at most.")
+    if len(given) > MAX_BIASES:
+        raise refused("logit_bias", f"logit_bias may name {MAX_BIASES:,} tokens at most.")
     wrong = next((name for name in given if not name.isdecimal() or len(name) > 9), None)
     if wrong is not None:
         raise refused("logit_bias", f"logit_bias names “{wrong:.40}”, which is no token id.")
@@ -158,9 +158,9 @@ def read_stops(given: str | Sequence[str] | None, field: str = "stop") -> tuple[
     if given is None:
         return None
     stops = (given,) if isinstance(given, str) else tuple(given)
-    if len(stops) > MOST_STOPS or any(len(stop) > LONGEST_STOP for stop in stops):
+    if len(stops) > MAX_STOPS or any(len(stop) > MAX_STOP_CHARS for stop in stops):
         raise refused(
             field,
-            f"{field} may hold {MOST_STOPS} texts at most, of {LONGEST_STOP:,} characters each.",
+            f"{field} may hold {MAX_STOPS} texts at most, of {MAX_STOP_CHARS:,} characters each.",
         )
     return tuple(filter(None, stops))

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from paceline.chat.reply import Reply
     from paceline.messages import Event
 
-KEPT = 50
+MAX_REQUESTS = 50
 """Requests that are kept."""
-MOST_STEPS = 100_000
+MAX_STEPS = 100_000
 """Steps of all of them together; a step takes some 500 bytes for each of its tokens."""
 _VERSION = re.compile(r"/v?\d.*")
 
@@ -67,7 +67,7 @@ class Journal:
     """Keeps the last requests that are over, and tells of all. Any thread."""
 
     def __init__(self) -> None:
-        self._entries: deque[Entry] = deque(maxlen=KEPT)
+        self._entries: deque[Entry] = deque(maxlen=MAX_REQUESTS)
         self._listeners: tuple[_Listener, ...] = ()
         self._lock = threading.Lock()
 
@@ -123,7 +123,7 @@ class Journal:
         with self._lock:
             self._entries.append(entry)
             n_steps = sum(len(each.reply.steps) for each in self._entries)
-            while n_steps > MOST_STEPS and len(self._entries) > 1:
+            while n_steps > MAX_STEPS and len(self._entries) > 1:
                 n_steps -= len(self._entries.popleft().reply.steps)
         for listener in self._listeners:
             listener.ended(entry)

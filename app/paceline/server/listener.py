@@ -12,7 +12,7 @@ import uvicorn
 
 from paceline.server.errors import log_fault
 from paceline.server.http.connection import Connection
-from paceline.server.limits import IDLE_S, LARGEST_HEAD
+from paceline.server.limits import IDLE_S, MAX_HEAD_BYTES
 from paceline.server.port import bound
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ class Listener:
             proxy_headers=False,
             server_header=False,
             timeout_keep_alive=IDLE_S,
-            h11_max_incomplete_event_size=LARGEST_HEAD,
+            h11_max_incomplete_event_size=MAX_HEAD_BYTES,
         )
         self._server = uvicorn.Server(config)
         self._thread = threading.Thread(

@@ -32,7 +32,7 @@ class Loads(Protocol):
 
     @property
     def loaded(self) -> Served | None:
-        """The pair that is loaded at present, or None if none is."""
+        """The pair that is loaded at present, or None."""
 
     def find(self) -> Sequence[str]:
         """Return the paths of the models that are installed; on any thread, may take long."""
@@ -95,7 +95,7 @@ class OnRequest:
 
     @property
     def loaded(self) -> Served | None:
-        """The pair that is loaded at present, or None if none is."""
+        """The pair that is loaded at present, or None."""
         return self._loads.loaded
 
     @property

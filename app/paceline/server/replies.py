@@ -34,7 +34,7 @@ from paceline.run_record import RunError
 from paceline.server.asking import ending
 from paceline.server.errors import ApiError, fault, from_engine
 from paceline.server.journal import Entry
-from paceline.server.limits import ALIVE_S, PATIENCE_S
+from paceline.server.limits import KEEP_ALIVE_EVERY_S, MAX_WAIT_FOR_START_S
 from paceline.server.pieces import Piece, Pieces, PlainPieces
 
 if TYPE_CHECKING:
@@ -223,7 +223,7 @@ class RunningReply:
         self, question: Question
     ) -> AsyncGenerator[ReplyBegun | Progressed | Waits | Grown]:
         held = Grown(())
-        async with aclosing(question.events(PATIENCE_S, ALIVE_S)) as events:
+        async with aclosing(question.events(MAX_WAIT_FOR_START_S, KEEP_ALIVE_EVERY_S)) as events:
             async for event in events:
                 if event is None:
                     yield Waits(_waiting(question, self.record))

@@ -89,7 +89,7 @@ class ServedModels(Protocol):
 
     @property
     def loaded(self) -> Served | None:
-        """The pair that is loaded at present, or None if none is."""
+        """The pair that is loaded at present, or None."""
 
     def request(self) -> AbstractContextManager[None]:
         """Return the context of one request; the pair that it is given stays loaded within."""
@@ -112,7 +112,7 @@ class Current:
     """The pair that is loaded, followed by the engine's events. Any thread may read it.
 
     Attributes:
-        served: The pair, or None if none is loaded.
+        served: The pair, or None loaded.
     """
 
     def __init__(self, served: Served | None = None) -> None:

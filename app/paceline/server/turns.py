@@ -14,7 +14,7 @@ from paceline.messages import EarlierReply, Prompt, StartTurn, StateOwner, Strat
 from paceline.params import MAX_SEED
 from paceline.server.errors import of_value, refused
 from paceline.server.fields import read_biases, with_sampling
-from paceline.server.limits import MOST_REPLIES
+from paceline.server.limits import MAX_REPLIES
 
 if TYPE_CHECKING:
     from paceline.content import ChatMessage
@@ -155,8 +155,8 @@ def turns_of(turn: StartTurn, n: int) -> list[StartTurn]:
     Raises:
         ApiError: There are too many.
     """
-    if not 1 <= n <= MOST_REPLIES:
-        raise refused("n", f"n must be from 1 to {MOST_REPLIES}.")
+    if not 1 <= n <= MAX_REPLIES:
+        raise refused("n", f"n must be from 1 to {MAX_REPLIES}.")
     if n == 1:
         return [turn]
     first = secrets.randbelow(MAX_SEED - n) if turn.seed is None else turn.seed

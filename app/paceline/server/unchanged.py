@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from paceline.content import ChatMessage, Prompt
     from paceline.sentence import Sentence
 
-MOST_S = 0.1
+MAX_MATCH_S = 0.1
 """Seconds that an expression may take in one request."""
-LONGEST = 1_000
+MAX_PATTERN_CHARS = 1_000
 """Characters of an expression."""
-_MOST_LINES = 1_000
+_MAX_LINES = 1_000
 _HINT = "Give a regular expression that finds the changing line alone, such as ^x-billing-header: ."
 
 
@@ -45,17 +45,17 @@ def check_expression(text: str) -> None:
 def _compiled(text: str) -> Any:
     import regex  # noqa: PLC0415  it takes time, and most servers have no expression
 
-    if len(text) > LONGEST:
+    if len(text) > MAX_PATTERN_CHARS:
         raise ValueOutOfRangeError(
             "bad-expression",
             "An expression has {n:,} characters, but {most:,} are the most.",
             _HINT,
             n=len(text),
-            most=LONGEST,
+            most=MAX_PATTERN_CHARS,
         )
     try:
         found = regex.compile(text, regex.VERSION0)
-        finds_all = found.search("", timeout=MOST_S) is not None
+        finds_all = found.search("", timeout=MAX_MATCH_S) is not None
     except (regex.error, TimeoutError, OverflowError, RecursionError) as error:
         raise ValueOutOfRangeError(
             "bad-expression",
@@ -107,7 +107,7 @@ class UnchangedLines:
         """Return the first line of a program, an expression and a place; this one if it is."""
         first = self._first.setdefault(key, line)
         self._first.move_to_end(key)
-        if len(self._first) > _MOST_LINES:
+        if len(self._first) > _MAX_LINES:
             self._first.popitem(last=False)
         return first
 
@@ -122,7 +122,7 @@ class _Search:
     def __init__(self, lines: UnchangedLines, expressions: Sequence[str], program: str) -> None:
         self.remarks: list[Sentence] = []
         self._lines, self._program = lines, program
-        self._left = dict.fromkeys(expressions, MOST_S)
+        self._left = dict.fromkeys(expressions, MAX_MATCH_S)
         self._n_found = dict.fromkeys(expressions, 0)
 
     def message(self, message: ChatMessage) -> ChatMessage:

@@ -71,10 +71,10 @@ _T = TypeVar("_T")
 READ_AFTER_S, SHOWN_AFTER_S = 0.1, 0.5
 """Longest waits for the writer, of a read and of a message that is sent or finished."""
 
-_REST = 10
+_SHORT_WAIT_FACTOR = 10
 """Factor: after a wait, reads wait less for so many times as long, so that waits do not add up."""
 
-_MENDED_WITHIN_S = 10.0
+_MAX_REPAIR_S = 10.0
 _logger = logging.getLogger(__name__)
 
 
@@ -198,7 +198,7 @@ class ConversationStore:
         self._add(SaveUnsent(conversation_id, clean(text)))
 
     def save_unsent_files(self, conversation_id: str, files: Iterable[Attachment]) -> None:
-        """Keep files that were not sent; none: there are none any more."""
+        """Keep files that were not sent, or none if none are left."""
         self._add(SaveUnsentFiles(conversation_id, clean_files(files)))
 
     def save_place(self, conversation_id: str, place: ViewPlace) -> None:
@@ -212,7 +212,7 @@ class ConversationStore:
         return 0
 
     def is_written(self, mark: int) -> bool:  # noqa: ARG002  there is no disk
-        """Return true where everything up to a mark is on the disk, or cannot be now."""
+        """Return whether everything up to a mark is on the disk, or cannot be now."""
         return True
 
     # ------------------------------------------------------------------------------- private
@@ -365,7 +365,7 @@ class Archive(ConversationStore):
             failure: Exception = error
         if is_damage(failure):
             salvage.mark(self._path)
-            if self._writer.mend(_MENDED_WITHIN_S):
+            if self._writer.mend(_MAX_REPAIR_S):
                 try:
                     return self._read_now(read, *values)
                 except BROKEN as error:
@@ -374,16 +374,18 @@ class Archive(ConversationStore):
         raise StorageError(problem.code, problem.message, problem.hint) from failure
 
     def _wait_written(self, within_s: float) -> bool:
-        """Wait until the queue is written; return whether it is. Reads then wait less (`_REST`)."""
+        """Wait until the queue is written; return whether it is. Later reads wait less."""
         began = time.monotonic()
         is_written = self._writer.wait_written(within_s)
         waited_s = time.monotonic() - began
-        self._rested_at = max(self._rested_at, began) + _REST * waited_s
+        self._rested_at = max(self._rested_at, began) + _SHORT_WAIT_FACTOR * waited_s
         return is_written
 
     def _read_now(self, read: Callable[..., _T], *values: object) -> _T:
         rest_s = max(self._rested_at - time.monotonic(), 0.0)
-        is_written = self._wait_written(0.0 if self._held else READ_AFTER_S - rest_s / _REST)
+        is_written = self._wait_written(
+            0.0 if self._held else READ_AFTER_S - rest_s / _SHORT_WAIT_FACTOR
+        )
         with self._disk.reading() as connection:
             with self._pending.changed:
                 if is_written and connection is not None:

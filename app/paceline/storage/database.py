@@ -38,7 +38,7 @@ LOCK_WAIT_S = 5.0
 _WAIT_S = 0.25
 _FORMAT = 2
 _LOG_BYTES = 4 * 2**20
-_ROOM_LEFT = 2**20  # of the disk beside a copy, for the step and for what is said meanwhile
+_MIN_FREE_BYTES = 2**20  # of the disk beside a copy, for the step and for what is said meanwhile
 
 
 class Database:
@@ -369,7 +369,7 @@ def _copied(path: Path, number: int) -> Path:
     with contextlib.closing(_connect(path)) as connection:
         ((n_pages,),) = connection.execute("PRAGMA page_count")
         ((page_bytes,),) = connection.execute("PRAGMA page_size")
-        n_needed = n_pages * page_bytes + _ROOM_LEFT
+        n_needed = n_pages * page_bytes + _MIN_FREE_BYTES
         if shutil.disk_usage(path.parent).free < n_needed:
             raise NoRoomError(n_needed)
         try:

@@ -40,8 +40,8 @@ from paceline.storage.reading import Source, removed, unfinished_ids
 from paceline.storage.tables import read_through
 from paceline.storage.writing import is_carried_out
 
-_CHECKED_AT_ONCE = 16 * 2**20
-_MOST_SALVAGED = 3
+_CHECKED_AT_ONCE_BYTES = 16 * 2**20
+_MAX_SALVAGED = 3
 _logger = logging.getLogger(__name__)
 
 
@@ -213,7 +213,7 @@ class Disk:
 
     def _connected(self) -> Database:
         database = Database(self.path)
-        self._is_checked = self.path.stat().st_size < _CHECKED_AT_ONCE
+        self._is_checked = self.path.stat().st_size < _CHECKED_AT_ONCE_BYTES
         try:
             try:
                 copy = migrate(database.writer, self.path)
@@ -247,7 +247,7 @@ class Disk:
 
     def _salvaged(self) -> str:
         """Salvage the database, but not again and again: then it is the disk that is broken."""
-        if self._n_salvaged == _MOST_SALVAGED:
+        if self._n_salvaged == _MAX_SALVAGED:
             raise DamageError("it is damaged again and again")
         self._n_salvaged += 1
         return salvage.salvage(self.path)

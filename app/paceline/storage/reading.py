@@ -130,8 +130,7 @@ def removed(sources: Sequence[Source]) -> tuple[str, ...]:
 
 
 def load(sources: Sequence[Source], conversation_id: str) -> Conversation | None:
-    """Return a conversation, replies that are under way with their text so far, or None if there is
-    none."""
+    """Return a conversation, with the text so far of running replies, or None if there is none."""
     connection = _having(sources, conversation_id)
     head = read_head(connection, conversation_id)
     if head is None:

@@ -40,9 +40,9 @@ _OTHERS: tuple[Callable[[], dict[str, str | None]], ...] = (
     lambda: {"key": None, "id": uuid.uuid4().hex},
 )
 """Replacements for a broken row's key or id."""
-_MOST_ROWS = 10**8
+_MAX_ROWS = 10**8
 _LAST_KEY = 2**48
-_MOST_ATTEMPTS = 2000
+_MAX_ATTEMPTS = 2000
 _PAGE = 4096
 
 _logger = logging.getLogger(__name__)
@@ -217,9 +217,9 @@ def _rows(
         f"SELECT {read_as(table, columns)} FROM {table} NOT INDEXED WHERE {key} >= ? ORDER BY {key}"
     )
     first = 0
-    for _ in range(_MOST_ATTEMPTS):  # broken pages may lead in circles
+    for _ in range(_MAX_ATTEMPTS):  # broken pages may lead in circles
         try:
-            for row in itertools.islice(connection.execute(query, (first,)), _MOST_ROWS):
+            for row in itertools.islice(connection.execute(query, (first,)), _MAX_ROWS):
                 yield row
                 first = max(first, row[0] + 1)  # not in order where a key is broken
         except BROKEN as error:

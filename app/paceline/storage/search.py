@@ -29,10 +29,10 @@ from paceline.conversation import Attachment, Message, SearchHit
 from paceline.storage.problems import DamageError
 from paceline.storage.tables import read_as, read_attachments
 
-_LONGEST_S, _ALWAYS = 0.03, 100
+_MAX_SEARCH_S, _ALWAYS = 0.03, 100
 _SNIPPET, _BEFORE = 160, 40
 _SLICE, _RANKED = 20_000, 2_000
-_MOST_WORDS = 16
+_MAX_WORDS = 16
 _MERGED_PAGES = 200
 _SEGMENTS = 10  # the list of them, in `words_data` (FTS5_STRUCTURE_ROWID)
 
@@ -177,8 +177,7 @@ def is_forgetful(connection: sqlite3.Connection) -> bool:
 
 
 def forget_some(connection: sqlite3.Connection) -> bool:
-    """Rewrite some pages of the index, so that deleted words leave it; False means that none are
-    left.
+    """Rewrite some pages of the index to purge deleted words; return False when none are left.
 
     FTS5 keeps deleted words until the parts that hold them are merged. That takes seconds for a
     large index, so it is done in slices, each within the caller's transaction.
@@ -203,7 +202,7 @@ class Query:
     @classmethod
     def of(cls, text: str) -> Query | None:
         """Return the query of typed text, or None if it has no word."""
-        words = words_of(text[:1000])[:_MOST_WORDS]
+        words = words_of(text[:1000])[:_MAX_WORDS]
         if not words:
             return None
         patterns = sorted(map(_pattern, words), key=len, reverse=True)  # a longer word first
@@ -284,7 +283,7 @@ def find(
         rows, fits, until = connection.execute(where.unindexed, (archived,)), query.fits, math.inf
     else:
         rows, fits = connection.execute(where.indexed, (query.match, archived)), query.is_certain
-        until = time.monotonic() + _LONGEST_S
+        until = time.monotonic() + _MAX_SEARCH_S
     found = []
     for n, (conversation_id, message_id, content, files) in enumerate(rows):
         if conversation_id not in hidden:

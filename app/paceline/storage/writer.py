@@ -23,7 +23,7 @@ from paceline.storage.problems import (
     problem_of,
 )
 
-_MOST_AT_ONCE = 500
+_MAX_CHANGES_AT_ONCE = 500
 
 
 class Pending:
@@ -83,7 +83,7 @@ class Pending:
         """
         with self.changed:
             self._waiting = without_superseded(self._waiting)
-            self._n_taken = min(len(self._waiting), _MOST_AT_ONCE)
+            self._n_taken = min(len(self._waiting), _MAX_CHANGES_AT_ONCE)
             return [change for _, change in self._waiting[: self._n_taken]]
 
     def written(self) -> None:

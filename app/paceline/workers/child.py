@@ -37,16 +37,16 @@ FAILED = 70
 """The exit code after an error; EX_SOFTWARE of sysexits.h."""
 UNAVAILABLE = 69
 """The exit code where the last words say what the user can do; EX_UNAVAILABLE of sysexits.h."""
-MOST_WAITING = 1 << 20
+MAX_WAITING_BYTES = 1 << 20
 """Bytes that may wait for a process that does not read: some 5,000 steps of a reply."""
-ROOM = 1 << 20
+PIPE_BYTES = 1 << 20
 """Bytes that the pipe is asked to hold. Systems give less; small messages take 6 times their size
 of it, so that by the 208 kB of Linux the 170th step of a reply would wait."""
 _AT_ONCE = getattr(socket, "MSG_DONTWAIT", 0)  # Windows has none, and sending waits there
 _PICKLE = b"\x80"
 _PR_SET_PDEATHSIG = 1
 _OOM_SCORE = "800"  # of 1000; an ordinary program has about 0
-_MOST_SAID = 500
+_MAX_LAST_WORDS_CHARS = 500
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -122,7 +122,7 @@ class ChildPipe:
 
     def __init__(self, pipe: socket.socket) -> None:
         with contextlib.suppress(OSError):  # where a system refuses, there is the usual room
-            pipe.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, ROOM)
+            pipe.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, PIPE_BYTES)
         self._pipe = pipe
         self._lock = threading.Lock()
         self._waiting = bytearray()
@@ -140,13 +140,13 @@ class ChildPipe:
     def post(self, payload: bytes) -> None:
         """Send without waiting for room; the rest goes with the next message.
 
-        Waits only where more than `MOST_WAITING` bytes would be left; on Windows, which cannot
+        Waits only where more than `MAX_WAITING_BYTES` bytes would be left; on Windows, which cannot
         send without waiting, until the pipe has it.
         """
         data = frame(payload)
         with self._lock:
             self._waiting += data
-            self._write(len(self._waiting) - MOST_WAITING)
+            self._write(len(self._waiting) - MAX_WAITING_BYTES)
 
     def send_ready(self) -> None:
         """Tell that messages are taken from now on."""
@@ -154,7 +154,7 @@ class ChildPipe:
 
     def send_last(self, words: str) -> None:
         """Tell the last words, also while the thread that holds the lock may never release it."""
-        last = frame(DYING + words[:_MOST_SAID].encode(errors="replace"))
+        last = frame(DYING + words[:_MAX_LAST_WORDS_CHARS].encode(errors="replace"))
         if self._lock.acquire(timeout=1.0):
             self._waiting += last
             self._write(len(self._waiting))

@@ -18,7 +18,7 @@ _MEMORY_SIGNS = re.compile(
     r"|MemoryError|cannot allocate memory|cudaMalloc",
     re.IGNORECASE,
 )
-_MOST_WORDS = 2000
+_MAX_MESSAGE_CHARS = 2000
 """Characters of a last message; a broken process may send a very long one, and the search for paths
 in it must not take long."""
 _WINDOWS_CODES = {
@@ -97,6 +97,6 @@ def _last_line(text: str) -> str:
 
 def _one_line(text: str) -> str:
     """Return a text for use in a sentence: no line breaks, no folders of a build machine."""
-    line = " ".join(text[:_MOST_WORDS].split())
+    line = " ".join(text[:_MAX_MESSAGE_CHARS].split())
     line = re.sub(r"(?:[A-Za-z]:)?(?:[\w.+-]*[/\\])+([\w.+-]+\.(?:cpp|cu|c|h|m|py))\b", r"\1", line)
     return line[:500]

@@ -46,8 +46,8 @@ A function at the top level of a module that can be imported, or a `partial` of 
 WRITE_S = 5.0
 END_S = 2.0
 
-_N_READ = 1 << 16  # more would be mapped and unmapped for each message, which takes 20 µs
-_TAIL = 4000
+_READ_BYTES = 1 << 16  # more would be mapped and unmapped for each message, which takes 20 µs
+_TAIL_BYTES = 4000
 """Bytes of the child's output that are read after its death."""
 
 
@@ -156,7 +156,7 @@ class ChildProcess(Generic[Down, Up]):
             self._notice_end()
             return
         try:
-            data = self._pipe.recv(_N_READ)
+            data = self._pipe.recv(_READ_BYTES)
         except BlockingIOError:
             return
         except OSError:
@@ -255,8 +255,8 @@ class _Output:
         """Return the end of what was printed."""
         with contextlib.suppress(OSError):
             size = self._file.seek(0, os.SEEK_END)
-            self._file.seek(max(0, size - _TAIL))
-            return self._file.read(_TAIL).decode(errors="replace")
+            self._file.seek(max(0, size - _TAIL_BYTES))
+            return self._file.read(_TAIL_BYTES).decode(errors="replace")
         return ""
 
     def close(self) -> None:

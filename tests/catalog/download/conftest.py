@@ -81,7 +81,7 @@ def start(
 ) -> Iterator[Callable[[], Watch]]:
     """Make downloads; a second call is another program beside the first."""
     monkeypatch.setattr(transfer, "PAUSES_S", (0.001, 0.001, 0.001))
-    monkeypatch.setattr(stream, "SOON_S", -1.0)  # bytes are here as soon as they come
+    monkeypatch.setattr(stream, "MAX_DELAY_S", -1.0)  # bytes are here as soon as they come
     made: list[Downloads] = []
 
     def start() -> Watch:

@@ -232,8 +232,8 @@ class Life(RuleBasedStateMachine):
         self.patches = ExitStack()
         enter = self.patches.enter_context
         enter(mock.patch.object(transfer, "PAUSES_S", PAUSES))
-        enter(mock.patch.object(stream, "SOON_S", -1.0))
-        enter(mock.patch.object(errand, "LOOK_S", 0.005))
+        enter(mock.patch.object(stream, "MAX_DELAY_S", -1.0))
+        enter(mock.patch.object(errand, "POLL_S", 0.005))
         enter(mock.patch.dict(os.environ, {"HF_TOKEN": "hf_secret"}))
         self.boot_s = psutil.boot_time()
         enter(mock.patch.object(psutil, "boot_time", self.boot_time))

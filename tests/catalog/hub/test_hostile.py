@@ -162,7 +162,7 @@ def test_a_redirect_that_leads_nowhere(call: Call, place: bytes) -> None:
 
 
 def test_a_redirect_whose_body_has_no_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(session, "_MOST_JSON", 1 << 20)
+    monkeypatch.setattr(session, "_MAX_JSON_BYTES", 1 << 20)
     n_sent = 0
 
     def endless() -> Generator[bytes, None, None]:
@@ -181,7 +181,7 @@ def test_a_redirect_whose_body_has_no_end(monkeypatch: pytest.MonkeyPatch) -> No
 def test_a_small_answer_that_unpacks_to_a_large_one(
     call: Call, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(session, "_MOST_JSON", 1 << 20)
+    monkeypatch.setattr(session, "_MAX_JSON_BYTES", 1 << 20)
     text = answer(200, packed(4), b"Content-Encoding: gzip")
     with answering(text) as hub, pytest.raises(HubError, match="too long"):
         call(hub)

@@ -190,7 +190,7 @@ def test_room_is_made_for_new_headers(
     hub: Hub, repositories: dict[str, Repository], inspector: Inspector, cache: Path,
     target_path: Path, monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
-    monkeypatch.setattr(fetching, "_MOST_KEPT", 2)
+    monkeypatch.setattr(fetching, "_MAX_CACHED_HEADERS", 2)
     for i in range(4):
         (cache / f"old{i}").mkdir(parents=True)
         os.utime(cache / f"old{i}", (i + 1, i + 1))

@@ -189,7 +189,7 @@ def test_a_search_for_what_is_rare_comes_to_an_end(
 def test_as_many_are_found_as_are_asked_for(
     hub: Hub, repositories: dict[str, Repository], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(listing, "_MOST_PAGES", 2)
+    monkeypatch.setattr(listing, "_MAX_PAGES", 2)
     monkeypatch.setattr(listing, "_PER_PAGE", 3)
     for i in range(20):
         repositories[f"many/{i}"] = Repository(f"many/{i}", {"a.gguf": b"GGUF"}, {})

@@ -116,7 +116,7 @@ def test_a_stop_is_obeyed_within_a_second(hub: Hub, server: HubServer) -> None:
 def test_an_answer_without_end_is_left(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
     from paceline.catalog.hub import session
 
-    monkeypatch.setattr(session, "_MOST_JSON", 100)
+    monkeypatch.setattr(session, "_MAX_JSON_BYTES", 100)
     error = failure(hub, find)
     assert error.code == "bad-answer"
     assert "too long" in error.message

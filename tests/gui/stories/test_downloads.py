@@ -137,7 +137,7 @@ def test_a_download_is_given_up_and_goes_on_after_a_full_disk(
 
     n_bytes = TARGET.stat().st_size
     with monkeypatch.context() as patch:
-        patch.setattr(transfer, "_MARGIN", 1 << 60)
+        patch.setattr(transfer, "_MIN_FREE_BYTES", 1 << 60)
         world.getter.get(world.pair)
         qtbot.waitUntil(lambda: "Make room" in world.getter.problem, timeout=LIMIT_MS)
     assert "Make room" in world.getter.line

@@ -1,8 +1,8 @@
 """All downloads: some run, the others wait; unfinished ones survive a restart as paused.
 
-The state of each is one `Download`, kept and replaced here. Commands say what is wanted of it.
-While a thread works at a download, that thread alone changes its record; otherwise the command
-does. Nothing here calls the listener while a lock is held that a method below needs.
+The state of each is one `Download`, kept and replaced here. Commands set the wanted state. While a
+thread works at a download, that thread alone changes its record; otherwise the command does.
+Nothing here calls the listener while a lock is held that a method below needs.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ Wanted = Literal["run", "pause", "cancel", "renew"]
 """The state that is wanted; "renew" is a cancel after which a download begins again from zero."""
 
 _CLOSE_S = 1.0
-_TELL_EVERY_S = 0.2
+_REPORT_EVERY_S = 0.2
 _GIVEN_UP = ("cancel", "renew")
 _SHIFTS: dict[tuple[Status, Wanted], Status] = {
     ("waiting", "pause"): "paused",
@@ -53,13 +53,13 @@ _logger = logging.getLogger(__name__)
 
 @dataclass(eq=False, slots=True)
 class _Task:
-    """A download, what is wanted of it, and whether a thread works at it; guarded by a lock.
+    """A download, its wanted state, and whether a thread works at it; guarded by a lock.
 
     Attributes:
         now: Its record.
         is_at_work: Whether a thread fetches its files, or deletes them.
         is_ours: Whether the journal is this program's; another one may download the same file.
-        told_s: When the listener heard of it last; on the clock `time.monotonic`.
+        told_s: Time of the last call of the listener, on the clock `time.monotonic`.
     """
 
     now: Download
@@ -71,11 +71,11 @@ class _Task:
 
     @property
     def is_waiting(self) -> bool:
-        """True where it runs as soon as it is its turn."""
+        """Whether it is in the queue."""
         return self.now.status == "waiting" and not self.is_at_work
 
     def is_stopped(self) -> bool:
-        """Return true where a run has to end; needs no lock."""
+        """Return whether a run has to end; needs no lock."""
         return self.wanted != "run"
 
     def change(self, **changes: Any) -> Download:
@@ -100,7 +100,7 @@ class _Task:
         return self.change(status=status, problem="", hint="") if status is not None else None
 
     def settle(self, end: Download, *, is_closed: bool) -> Download:
-        """Take over the record that a run has ended with; it may be wanted again already."""
+        """Store the record that a run has ended with; it may have been resumed meanwhile."""
         self.is_at_work = False
         if self.wanted == "renew":
             self.wanted = "run"
@@ -222,7 +222,7 @@ class Downloads:
         self._follow(task, now)
 
     def _follow(self, task: _Task, now: Download | None) -> None:
-        """Keep and tell what a command has changed, then start what has its turn."""
+        """Store a command's change and notify the listener, then start the next downloads."""
         if now is not None:
             with self._writing:
                 self._keep(task)
@@ -247,7 +247,7 @@ class Downloads:
         thread.start()
 
     def _keep(self, task: _Task) -> None:
-        """Write the journal as the download stands now; of what is over there is none."""
+        """Write the journal of a download, or remove it when the download is over."""
         with self._lock:
             now, is_ours = task.now, task.is_ours
         if is_ours and now.status not in OVER:
@@ -310,7 +310,7 @@ class Downloads:
     def _moved(
         self, task: _Task, files: tuple[DownloadedFile, ...], doing: Doing, obstacle: UserText
     ) -> None:
-        """Record what a run has changed; the listener hears of bytes a few times a second."""
+        """Record a run's changes; the listener gets progress a few times a second."""
         now_s = time.monotonic()
         with self._lock:
             before = task.now
@@ -318,7 +318,7 @@ class Downloads:
             if doing == "running":
                 task.speed.add(now_s, now.n_done)
             is_new = (before.status, before.obstacle) != (doing, obstacle)
-            is_due = is_new or now_s - task.told_s >= _TELL_EVERY_S
+            is_due = is_new or now_s - task.told_s >= _REPORT_EVERY_S
             if is_due:
                 task.told_s, now = now_s, task.seen()
         if any(replace(a, n_here=b.n_here) != b for a, b in zip(before.files, files, strict=True)):
@@ -328,7 +328,7 @@ class Downloads:
             self._tell(now)
 
     def _ended(self, task: _Task, end: Download) -> bool:
-        """Record how a run has ended; says false where its files have to be deleted first.
+        """Record how a run has ended; return False if its files have to be deleted first.
 
         The journal is removed before anybody can see that it is over, and not written later.
         """
@@ -344,7 +344,7 @@ class Downloads:
         return True
 
     def _n_reserved(self, task: _Task) -> int:
-        """Return what the other running downloads still need on the disk of this one."""
+        """Return the bytes that the other running downloads still need on this one's disk."""
         with self._lock:
             others = [t.now for t in self._tasks.values() if t.is_at_work and t is not task]
         disk = _disk(task.now)
@@ -352,7 +352,7 @@ class Downloads:
 
 
 def _new(request: DownloadRequest) -> tuple[DownloadedFile, ...]:
-    """Return the files of a request of which nothing is known yet."""
+    """Return the initial records of a request's files."""
     return tuple(DownloadedFile(path) for path in request.files)
 
 

@@ -73,7 +73,7 @@ class DownloadJournal:
 
 
 def _as_it_stands(download: Download, name: str) -> Download:
-    """Return a stored download with what of it is here.
+    """Return a stored download with the bytes of it that are on the disk.
 
     Raises:
         CodecError: This program could not have written it.

@@ -19,8 +19,8 @@ from paceline.errors import UserError
 
 PARTIAL = ".part"
 """Ends the name of a file that is not complete."""
-_LONGEST = 200
-"""Bytes; most file systems end at 255, and `PARTIAL` has to fit as well."""
+_MAX_NAME_BYTES = 200
+"""Upper bound of a name in bytes; most file systems allow 255, and `PARTIAL` has to fit as well."""
 _SIGNS = " ._+=()[]{}-,;!@#%&'~^$"
 _FIRST_SIGNS = "_(["
 _RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d|conin\$|conout\$)(\..*)?", re.IGNORECASE)
@@ -130,7 +130,7 @@ def _check(part: str, path: str) -> None:
         and (part[0] in _FIRST_SIGNS or part[0].isalnum())
         and not _RESERVED.fullmatch(part)
         and not part.endswith((".", " "))
-        and len(part.encode()) <= _LONGEST
+        and len(part.encode()) <= _MAX_NAME_BYTES
     )
     if not is_harmless:
         raise _unsafe(path)

@@ -31,7 +31,7 @@ class DownloadRequest:
         revision: Branch, tag or commit.
         folder: Where the files go, flat: the last part of each path becomes the name.
         endpoint: The Hub's address; empty means the usual one.
-        sha256: Of the first file, where it is known from elsewhere than the Hub; else empty.
+        sha256: Hash of the first file if it is known from elsewhere than the Hub; else empty.
     """
 
     repo: str
@@ -57,12 +57,13 @@ class DownloadedFile:
 
     Attributes:
         path: Within the repository.
-        etag: Of the content that the partial file belongs to, or empty if none was asked for yet.
+        etag: ETag of the content that the partial file belongs to, or empty before the first
+            request.
         n_bytes: Size of the whole, or 0 if not known yet.
-        sha256: Of the whole, or empty if not known yet.
+        sha256: Hash of the whole file, or empty if not known yet.
         n_safe: Bytes of the partial file that have reached the disk.
-        started_s: When the computer was started that wrote them, in seconds since the epoch; 0
-            means the partial file holds nothing of this content yet. See `n_kept`.
+        started_s: Boot time of the computer when it wrote them, in seconds since the epoch; 0 if
+            the partial file holds nothing of this content yet. See `n_kept`.
         is_done: Whether the file is complete and has its name.
         is_ours: Whether this download has put it there.
         n_here: Bytes that are here now; not stored.
@@ -91,7 +92,7 @@ class Download:
         problem: Why it failed, or had to pause, in one sentence; empty otherwise.
         hint: What to do about it.
         added_s: When it was added, in seconds since the epoch, for the order.
-        bytes_per_s: Over the last seconds; 0 when nothing moves. Not stored.
+        bytes_per_s: Speed over the last seconds; 0 when nothing arrives. Not stored.
         obstacle: Why it is tried again, while it is running; empty otherwise. Not stored.
     """
 
@@ -129,7 +130,8 @@ class Download:
 
 
 _SAME_S = 2.0
-"""The measured time of the start moves when the clock is set; no computer restarts within this."""
+"""Tolerance for the boot time, which moves when the clock is set; no computer restarts within
+it."""
 
 
 def started_s() -> float:

@@ -28,11 +28,11 @@ from paceline.sentence import UserText
 
 PAUSES_S = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
 """Seconds before each further attempt; as many in a row may fail without progress."""
-_LONGEST_WAIT_S = 120
-"""Longest wait that a server may ask for; with a longer one the download fails."""
-_LOOK_S = 0.1
+_MAX_WAIT_S = 120
+"""Upper bound of the wait that a server may ask for; with a longer one the download fails."""
+_POLL_S = 0.1
 """Seconds between two polls of the stop flag while waiting."""
-_SYNC = 32 << 20
+_SYNC_BYTES = 32 << 20
 """Bytes after which the file is flushed, so that a power failure loses no more."""
 _AGAIN = frozenset({"no-network", "timed-out", "server-error", "rate-limited", "location-expired"})
 _ANEW = frozenset({"range-refused", "file-changed"})
@@ -106,20 +106,20 @@ class Transfer:
             self._fetch(index)
 
     def _change(self, index: int, **changes: Any) -> None:
-        """Replace what is known of a file, and say so."""
+        """Replace fields of a file's record, and report it."""
         self._files[index] = replace(self._files[index], **changes)
         self._on_change(tuple(self._files), "running", "")
 
     def _verifying(self) -> None:
-        """Say that a file is being read, which takes a while."""
+        """Report that a file is being read, which takes a while."""
         self._on_change(tuple(self._files), "verifying", "")
 
     def _locate(self, index: int) -> bool:
-        """Ask the Hub about a file; says whether its content is another one than before.
+        """Ask the Hub about a file; return whether its content has changed.
 
         Raises:
             CancelledError: It was stopped.
-            HubError: The Hub does not say.
+            HubError: The Hub gives no answer.
             UserError: ``other-content``.
         """
         file, target = self._files[index], self._targets[index]
@@ -253,7 +253,7 @@ class Transfer:
                         raise HubError("file-changed", "The file is longer than the Hub said.")
                     part.write(chunk)
                     self._change(index, n_here=part.n_bytes)
-                    if part.n_bytes - n_synced >= _SYNC:
+                    if part.n_bytes - n_synced >= _SYNC_BYTES:
                         self._save(index, part)
                         n_synced = part.n_bytes
             if part.n_bytes < file.n_bytes:
@@ -291,7 +291,7 @@ class Transfer:
         """
         wait_s = max(PAUSES_S[min(n_failed, len(PAUSES_S)) - 1], error.retry_after)
         is_hopeless = (
-            error.code not in _AGAIN | _ANEW or n_failed > len(PAUSES_S) or wait_s > _LONGEST_WAIT_S
+            error.code not in _AGAIN | _ANEW or n_failed > len(PAUSES_S) or wait_s > _MAX_WAIT_S
         )
         if not is_hopeless:
             self._on_change(tuple(self._files), "running", error.message)
@@ -301,11 +301,11 @@ class Transfer:
                 raise error
             if (left_s := until - time.monotonic()) <= 0:
                 return
-            time.sleep(min(_LOOK_S, left_s))
+            time.sleep(min(_POLL_S, left_s))
         raise CancelledError from error
 
 
-_MARGIN = 64 << 20
+_MIN_FREE_BYTES = 64 << 20
 """Bytes left free for other programs, which fail on a full disk."""
 
 
@@ -320,7 +320,7 @@ def check_space(folder: Path, n_needed: int) -> None:
         n_free = shutil.disk_usage(place).free
     except OSError:
         return  # unknown; then writing will show it
-    if n_needed > 0 and n_needed + _MARGIN > n_free:
+    if n_needed > 0 and n_needed + _MIN_FREE_BYTES > n_free:
         raise UserError(
             "disk-full",
             "{needed:size} are still to come, but the disk of {folder} has only {free:size} free.",

@@ -1,4 +1,4 @@
-"""Certificates that HTTPS connections are checked by: the system's, or those that come along.
+"""Certificates for HTTPS connections: the system's, or Mozilla's list.
 
 A bare Linux system has none, and a packaged program's OpenSSL looks where the machine that built it
 had them; httpx2 then tries the usual places of other distributions. Where nothing is found,
@@ -17,7 +17,7 @@ import httpx2
 
 
 def trusted() -> ssl.SSLContext:
-    """Return what HTTPS connections are checked by.
+    """Return the context that HTTPS connections are verified with.
 
     Raises:
         OSError: A file that the environment names cannot be read.

@@ -29,7 +29,7 @@ from paceline.errors import UserError, ValueOutOfRangeError
 from paceline.files import write_whole
 
 _SERVICE, _USER = "paceline", "hugging-face-token"
-_LONGEST = 512
+_MAX_TOKEN_CHARS = 512
 
 
 class TokenSource:
@@ -138,7 +138,12 @@ class TokenSource:
 def _usable(token: str) -> str:
     """Return a token that fits into a header, or empty if it does not."""
     token = token.strip()
-    fits = token.isascii() and token.isprintable() and " " not in token and len(token) <= _LONGEST
+    fits = (
+        token.isascii()
+        and token.isprintable()
+        and " " not in token
+        and len(token) <= _MAX_TOKEN_CHARS
+    )
     return token if fits else ""
 
 
@@ -194,7 +199,7 @@ class Hub:
             endpoint: Address; empty means what HF_ENDPOINT says, or the usual one.
             offline: As the attribute.
             proxy: As the attribute.
-            tokens: None: environment, keyring and login file.
+            tokens: Source of the access token; None means environment, keyring and login file.
         """
         chosen = endpoint or os.environ.get("HF_ENDPOINT", "") or USUAL_ENDPOINT
         self.endpoint = chosen.strip().rstrip("/")
@@ -205,7 +210,7 @@ class Hub:
     def search(
         self, query: SearchQuery, is_stopped: Callable[[], bool] = never
     ) -> Iterator[HubModel]:
-        """Yield what matches, page by page; the next page is asked for when it is needed.
+        """Yield the results, page by page; the next page is requested when it is needed.
 
         Raises:
             HubError: See `errors`; what was yielded before stands.
@@ -268,8 +273,8 @@ class Hub:
 
         Raises:
             HubError: See `errors`; "location-expired" asks for another `locate`, "range-refused"
-                says that there is nothing from `start` on, "file-changed" that the size is
-                another one.
+                says that there is nothing from `start` on, "file-changed" that the size has
+                changed.
         """
         caller = self._caller()
         host = host_of(location.url)

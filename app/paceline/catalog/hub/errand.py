@@ -20,10 +20,10 @@ from paceline.catalog.hub import errors
 
 T = TypeVar("T")
 
-LOOK_S = 0.1
+POLL_S = 0.1
 """Seconds between two polls of the stop flag."""
-_AHEAD = 2
-"""Results that may wait to be taken; chunks of a file are 1 MiB."""
+_MAX_RESULTS_AHEAD = 2
+"""Upper bound of the results that wait for the caller; chunks of a file are 1 MiB."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,11 +63,11 @@ class Errand(threading.Thread, Generic[T]):
         super().__init__(name="hub", daemon=True)
         self.caller = caller
         self._work = work
-        self._results: queue.Queue[T | _End] = queue.Queue(_AHEAD)
+        self._results: queue.Queue[T | _End] = queue.Queue(_MAX_RESULTS_AHEAD)
         self._is_left = threading.Event()
 
     def run(self) -> None:
-        """Hand over what the work yields, until it is abandoned."""
+        """Pass on the work's results until it is abandoned."""
         end = _End(None)
         try:
             with contextlib.closing(self._work()) as results:  # a connection may hang on it
@@ -117,7 +117,7 @@ class Errand(threading.Thread, Generic[T]):
             if is_stopped():
                 raise errors.stopped()
             try:
-                return self._results.get(timeout=LOOK_S)
+                return self._results.get(timeout=POLL_S)
             except queue.Empty:
                 if time.monotonic() > until:
                     raise errors.timed_out(host) from None
@@ -126,7 +126,7 @@ class Errand(threading.Thread, Generic[T]):
         while True:
             self.check()
             try:
-                self._results.put(result, timeout=LOOK_S)
+                self._results.put(result, timeout=POLL_S)
             except queue.Full:
                 continue
             return

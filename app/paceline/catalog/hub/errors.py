@@ -1,6 +1,6 @@
 """Errors of the Hub, each with a sentence and what to do about it.
 
-The Hub explains errors in headers (`X-Error-Code`, `Retry-After`, `RateLimit`); without them a only
+The Hub explains errors in headers (`X-Error-Code`, `Retry-After`, `RateLimit`); without them only
 the status is known. No text has a token or a signed address. The codes are stable: "offline",
 "no-network", "tls-failed", "timed-out", "stopped", "not-found", "gated", "unauthorized",
 "rate-limited", "server-error", "bad-answer", "bad-environment", "bad-proxy", "location-expired",
@@ -32,7 +32,7 @@ class HubError(UserError):
     """The Hub cannot be reached, or refuses the request.
 
     Attributes:
-        retry_after: Seconds to wait before the next try, or 0 if not said.
+        retry_after: Seconds to wait before the next try, or 0 if the Hub names none.
     """
 
     def __init__(
@@ -85,7 +85,7 @@ def bad_answer(host: str, what: str, /, **arguments: Argument) -> HubError:
 
 
 def bad_address() -> HubError:
-    """Return the error for an address, of the Hub or in an answer of it, that leads nowhere."""
+    """Return the error for an invalid address, of the Hub or in its answer."""
     return HubError(
         "bad-answer",
         "The address of the Hub, or one that it gave, is none.",

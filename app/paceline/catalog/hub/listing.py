@@ -29,14 +29,16 @@ from paceline.catalog.local.model_files import BY_PRODUCT
 from paceline.catalog.sidecar import sidecar_in_path
 from paceline.engine.model.model_file import PART
 
-_ROOM = 0.85
+_WEIGHTS_SHARE = 0.85
 """The share of the free memory that weights may fill; context and buffers need the rest."""
-_USUAL_LEAST = 4.4
-"""Bits per weight; below, models get noticeably worse. Q4_0, IQ4_XS and Q4_K_M are above."""
-_USUAL_MOST = 7.0
-"""Q6_K is below; Q8_0 and F16 are hardly better, and every token takes longer."""
-_SMALL = 2 << 30
-"""Largest file that is taken as Q8_0: small models suffer more from few bits and are fast."""
+_MIN_USUAL_BITS = 4.4
+"""Bits per weight below which models get noticeably worse. Q4_0, IQ4_XS and Q4_K_M are above."""
+_MAX_USUAL_BITS = 7.0
+"""Bits per weight above which models hardly get better, and every token takes longer: Q6_K is
+below, Q8_0 and F16 are above."""
+_MAX_SMALL_BYTES = 2 << 30
+"""Largest file for which Q8_0 is recommended: small models suffer more from few bits and are
+fast."""
 
 
 def get_repository(endpoint: str, repo: str, revision: str) -> HubRepository:
@@ -116,18 +118,18 @@ def recommended(choices: Sequence[HubChoice], n_free: int) -> HubChoice | None:
     """
     # Without a size it is unknown whether it fits, and an empty file is no model.
     offered = [c for c in choices if c.is_complete and c.can_be_kept]
-    fitting = [c for c in offered if 0 < c.n_bytes <= _ROOM * n_free]
-    usual = [c for c in fitting if _USUAL_LEAST <= _bits(c) <= _most_bits(c)]
+    fitting = [c for c in offered if 0 < c.n_bytes <= _WEIGHTS_SHARE * n_free]
+    usual = [c for c in fitting if _MIN_USUAL_BITS <= _bits(c) <= _most_bits(c)]
     if usual:
         return max(usual, key=_by_quality)
-    fewer = [c for c in fitting if 0 < _bits(c) < _USUAL_LEAST]
+    fewer = [c for c in fitting if 0 < _bits(c) < _MIN_USUAL_BITS]
     if fewer:
         return max(fewer, key=_by_quality)
     return min(fitting, key=lambda choice: choice.n_bytes, default=None)
 
 
 def choice_for(reference: HubReference, repository: HubRepository, n_free: int) -> HubChoice:
-    """Return the model of a repository that a reference means.
+    """Return the model of a repository that a reference names.
 
     Args:
         reference: With a file, any part of a split one; with a quantisation; or with neither.
@@ -168,7 +170,7 @@ def _bits(choice: HubChoice) -> float:
 
 
 def _most_bits(choice: HubChoice) -> float:
-    return 9.0 if choice.n_bytes <= _SMALL else _USUAL_MOST
+    return 9.0 if choice.n_bytes <= _MAX_SMALL_BYTES else _MAX_USUAL_BITS
 
 
 def _quantisation(path: str) -> str:
@@ -209,10 +211,10 @@ _SORTS: Mapping[Sort, str] = {
 }  # fmt: skip
 _EXPAND = ("gguf", "downloads", "likes", "gated", "tags", "lastModified")
 _PER_PAGE = 100
-_MOST_PAGES = 20
-"""A search ends after this many pages, where hardly anything passes the filters."""
-_MOST = 1 << 63
-"""More than any count of the Hub; above it floats are not exact."""
+_MAX_PAGES = 20
+"""Upper bound of the pages of a search, for filters that hardly anything passes."""
+_MAX_COUNT = 1 << 63
+"""Upper bound of a count of the Hub."""
 _USUAL_HOSTS = ("https://huggingface.co", "https://hf.co")
 
 
@@ -235,7 +237,7 @@ def models(
     """
     url, params = f"{endpoint}/api/models", _params(query)
     n_found = 0
-    for _ in range(max(_MOST_PAGES, math.ceil(query.limit / _PER_PAGE))):
+    for _ in range(max(_MAX_PAGES, math.ceil(query.limit / _PER_PAGE))):
         items, next_url = get(url, params)
         for item in items:
             model = hub_model(item)
@@ -319,7 +321,7 @@ def _is_wanted(model: HubModel, query: SearchQuery) -> bool:
 
 
 def _kin(architecture: str) -> tuple[str, str]:
-    """Return an architecture and its dense variant: a dense Qwen3 drafts for Qwen3's mixture."""
+    """Return an architecture and its dense variant, which can draft for a mixture of experts."""
     return architecture, architecture.removesuffix("moe")
 
 
@@ -376,4 +378,4 @@ def _text(value: object) -> str:
 def _whole(value: Any) -> int:
     """Return a count; 0 for a value that is none."""
     is_whole = isinstance(value, int) and not isinstance(value, bool)
-    return min(max(0, value), _MOST) if is_whole else 0
+    return min(max(0, value), _MAX_COUNT) if is_whole else 0

@@ -35,8 +35,8 @@ from paceline.catalog.hub.certificates import trusted
 from paceline.catalog.hub.errand import Errand
 from paceline.catalog.hub.errors import host_of, origin
 
-_MOST_JSON = 32 << 20
-"""Bytes of an answer in memory, unpacked; the longest file lists have a tenth of that."""
+_MAX_JSON_BYTES = 32 << 20
+"""Upper bound of an unpacked answer in bytes; the longest file lists have a tenth of that."""
 _INSTALLING = threading.Lock()
 """One per process, as the library's session: replacing it breaks running requests."""
 
@@ -179,11 +179,11 @@ class _Limited(httpx2.SyncByteStream):
             chunk = packed
             if unpacker is not None:
                 try:
-                    chunk = unpacker.decompress(packed, _MOST_JSON + 1 - n_read)
+                    chunk = unpacker.decompress(packed, _MAX_JSON_BYTES + 1 - n_read)
                 except zlib.error as error:
                     raise errors.bad_answer(self._host, "the answer cannot be read") from error
             n_read += len(chunk)
-            if n_read > _MOST_JSON:
+            if n_read > _MAX_JSON_BYTES:
                 raise errors.bad_answer(self._host, "the answer is too long")
             yield chunk
 

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     import httpx2
 
 _CHUNK = 1 << 20
-SOON_S = 0.25
-"""Seconds after which the bytes so far are handed on, however few they are."""
+MAX_DELAY_S = 0.25
+"""Seconds after which the bytes so far are passed on, however few they are."""
 _RANGE = re.compile(r"bytes ([0-9]{1,18})-([0-9]{1,18})/([0-9]{1,18}|\*)")
 
 
@@ -29,7 +29,7 @@ class Location:
         url: Their address; on another host it is signed and valid for about an hour.
         n_bytes: Size of the file, or 0 if not known yet.
         etag: Changes with the content.
-        sha256: Of the content; empty where the Hub keeps none.
+        sha256: Hash of the content; empty if the Hub has none.
         commit: The revision that it belongs to, 40 hex digits, or empty.
         hub_url: The address on the Hub, which redirects to `url`; used when `url` has expired.
     """
@@ -48,7 +48,7 @@ class ResponseHead:
 
     Attributes:
         start: Where they begin; 0 if the server does not support ranges.
-        n_bytes: Size of the whole file, or 0 if not said.
+        n_bytes: Size of the whole file, or 0 if the server does not say.
     """
 
     start: int
@@ -161,7 +161,7 @@ def _chunks(response: httpx2.Response, host: str, wanted: int | None) -> Iterato
             n_left -= len(piece)
         waiting.append(piece)
         n_waiting += len(piece)
-        if n_waiting >= _CHUNK or time.monotonic() - since > SOON_S:
+        if n_waiting >= _CHUNK or time.monotonic() - since > MAX_DELAY_S:
             yield b"".join(waiting)
             waiting, n_waiting, since = [], 0, time.monotonic()
     if waiting:

@@ -52,14 +52,15 @@ class HubModel:
 
     Attributes:
         repo: ``OWNER/NAME``.
-        downloads: Of the last 30 days.
-        likes: All of them.
+        downloads: Downloads in the last 30 days.
+        likes: Number of likes.
         modified: Date of the last change, ISO 8601, or empty.
-        gate: Whether its files must be asked for: "auto" grants at once, "manual" by its owner.
+        gate: Kind of approval that its files need: "auto" is granted at once, "manual" by the
+            owner.
         license: E.g. ``apache-2.0``, or empty.
-        n_params: Weights of the model, or 0 if not said.
+        n_params: Weights of the model, or 0 if not known.
         architecture: The architecture, or empty.
-        n_ctx_train: Tokens, or 0 if not said.
+        n_ctx_train: Context length in tokens of the training, or 0 if not known.
         base_model: The repository it was quantised from, or empty.
     """
 
@@ -82,7 +83,7 @@ class HubFile:
     Attributes:
         path: Within the repository, with ``/``.
         n_bytes: Its size.
-        sha256: Of its content; empty where the Hub keeps none.
+        sha256: Hash of its content; empty if the Hub has none.
     """
 
     path: str
@@ -126,11 +127,11 @@ class HubRepository:
 
     Attributes:
         model: As in a list of results.
-        commit: The revision that was looked at, 40 hex digits.
+        commit: The revision that was read, 40 hex digits.
         choices: Models to download, the smallest first.
         sidecars: Drafters beside them that are no models.
-        newer: What of its models this llama.cpp does not know, in its words; empty means nothing,
-            or it was not asked.
+        newer: llama.cpp's message if it is too old for the models; empty if it is not, or was not
+            asked.
         url: The web page, where access to a gated model is requested.
         license_url: Address of the license, or empty.
         has_access: Whether its files may be downloaded with the token at hand.
@@ -165,7 +166,7 @@ class HubReference:
 
     Attributes:
         repo: ``OWNER/NAME``.
-        path: Of the file, within the repository; or a quantisation; or empty.
+        path: Path of the file within the repository, or a quantisation, or empty.
         revision: Branch, tag or commit.
     """
 

@@ -1,1 +1,1 @@
-"""Looking into model files, in a process of its own: what they hold may end llama.cpp's."""
+"""Reading of model files in a process of its own, since damaged ones can crash llama.cpp."""

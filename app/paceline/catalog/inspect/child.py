@@ -1,4 +1,4 @@
-"""The process that looks into model files: what runs in it, from its first line to its last.
+"""The process that reads model files: everything that runs in it.
 
 ggml's parser and llama.cpp's tokenizers are native code, and headers are untrusted. So they are
 read here, in a process that has nothing to lose and may crash; `inspector` asks it and starts
@@ -23,7 +23,7 @@ import psutil
 
 from paceline.catalog.card import Memory, ModelCard, Nature, quantisation_of
 from paceline.catalog.inspect.wire import (
-    MOST_TEXT,
+    MAX_TEXT_BYTES,
     Answer,
     Know,
     LookAt,
@@ -49,8 +49,8 @@ from paceline.workers.child import ChildPipe, limit_memory, serve
 
 TOKENS = "tokenizer.ggml.tokens"
 """The key of the tokens' texts, which `make_card` hashes when the header has them."""
-_MOST_LAYERS = 512
-"""LLAMA_MAX_LAYERS; llama.cpp ends the process at more."""
+_MAX_LAYERS = 512
+"""LLAMA_MAX_LAYERS; with more layers llama.cpp ends the process."""
 _BLOCK = re.compile(r"blk\.(\d{1,4})\.")
 _EXPERTS = re.compile(r"_(ch)?exps(\.|$)")
 _INPUT = ("token_embd.", "per_layer_token_embd.", "position_embd.", "token_types.")
@@ -78,7 +78,7 @@ def make_card(headers: Sequence[GgufHeader], file_name: str) -> ModelCard:
             file_name=file_name,
         )
     n_layers = header.of_architecture("block_count")
-    if not 0 <= n_layers <= _MOST_LAYERS:
+    if not 0 <= n_layers <= _MAX_LAYERS:
         raise ModelError(
             "cannot-load",
             "“{file_name}” cannot be loaded: it says that it has {n_layers} blocks, "
@@ -86,7 +86,7 @@ def make_card(headers: Sequence[GgufHeader], file_name: str) -> ModelCard:
             "Download it again, or choose another one.",
             file_name=file_name,
             n_layers=n_layers,
-            most=_MOST_LAYERS,
+            most=_MAX_LAYERS,
         )
     layers, experts = [0] * n_layers, [0] * n_layers
     n_params = input_bytes = output_bytes = embedding_bytes = 0
@@ -325,7 +325,7 @@ class Reader:
         if self._texts[0] != file:
             self._texts = file, token_texts(read_header(path, texts=[TOKENS]))
         joined = join_texts(self._texts[1])
-        if len(joined) >= MOST_TEXT:
+        if len(joined) >= MAX_TEXT_BYTES:
             raise ModelError(
                 "cannot-load",
                 "“{name}” cannot be used: its vocabulary is larger than any other.",

@@ -47,8 +47,8 @@ IDLE_S = 60.0
 _logger = logging.getLogger(__name__)
 
 
-_LONGEST = 400
-"""Characters of a message without arguments, and of each argument."""
+_MAX_MESSAGE_CHARS = 400
+"""Upper bound of the characters of a message without arguments, and of each argument."""
 _AGAIN = sentence("Download it again, or choose another one.")
 _WHY: dict[Trouble, tuple[str, str, str]] = {
     "crashed": (
@@ -90,7 +90,7 @@ def inspector_language() -> Language[Question, Answer]:
 def inspecting_worker(
     main: ChildMain = run_inspector, *, idle_s: float = IDLE_S
 ) -> Worker[Question, Answer]:
-    """Return what asks an inspector's process."""
+    """Return a worker that asks an inspector's process."""
     return Worker(main, inspector_language(), idle_s=idle_s)
 
 
@@ -103,9 +103,9 @@ class Inspector:
     limit. After `close`, and where it comes while they wait, they raise `CancelledError`.
 
     Args:
-        cache_dir: Where vocabularies and what is known of models may be kept, or None if nowhere.
+        cache_dir: Folder for vocabularies, cards and natures, or None to keep none.
         main: Runs in the process.
-        answer_s: Seconds that an answer may take.
+        answer_s: Upper bound of the seconds for an answer.
         idle_s: Seconds after which a process without work is ended.
     """
 
@@ -170,14 +170,14 @@ class Inspector:
         return Examined(seen.card, seen.nature, texts)
 
     def measure(self, params: ModelParams, *, n_rows: int = 63, target: str = "") -> Measurement:
-        """Return what llama.cpp would take to load a model, by a load that allocates nothing.
+        """Return the memory that a model would take, by a load of llama.cpp that allocates nothing.
 
         The first one of a model takes about as long as reading its header, others 20 ms.
 
         Args:
             params: How it would be loaded; the file may lack everything after its header.
-            n_rows: Rows of logits that one decode gives at most.
-            target: The file of the target whose MTP head is measured; empty means a model is.
+            n_rows: Upper bound of the rows of logits of one decode.
+            target: The file of the target whose MTP head is measured; empty to measure a model.
 
         Raises:
             ModelError: See above; also where such a context is not possible.
@@ -191,9 +191,9 @@ class Inspector:
         return answer.run
 
     def what_is_unknown(self, architecture: str) -> str:
-        """Return that llama.cpp does not know an architecture, in its words.
+        """Return llama.cpp's message that it does not know an architecture.
 
-        Empty: it knows it, or cannot be asked.
+        Empty if it knows it, or cannot be asked.
         """
         if architecture not in self._unknown:
             try:
@@ -282,9 +282,9 @@ def _error(trouble: Trouble, path: Path, text: str = "") -> ModelError:
 
 
 def _short(text: str) -> str:
-    """Return what a child says on one line: it quotes the file, whose texts may be of any kind."""
+    """Return a child's message on one line: it quotes the file, which may hold any text."""
     if not (isinstance(text, Sentence) and text.arguments):
-        return one_line(text, _LONGEST)
+        return one_line(text, _MAX_MESSAGE_CHARS)
     arguments = text.arguments.items()
     return Sentence(
         text.template, {k: _short(v) if isinstance(v, str) else v for k, v in arguments}

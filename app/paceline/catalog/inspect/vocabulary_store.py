@@ -18,7 +18,7 @@ from importlib import metadata
 from pathlib import Path
 
 from paceline.catalog.card import card_version
-from paceline.catalog.inspect.wire import MOST_TEXT, Seen, check_seen, join_texts, split_texts
+from paceline.catalog.inspect.wire import MAX_TEXT_BYTES, Seen, check_seen, join_texts, split_texts
 from paceline.codec import decode, encode
 from paceline.engine.model.vocabularies import hash_of_texts
 from paceline.files import write_whole
@@ -26,15 +26,15 @@ from paceline.files import write_whole
 _N_VOCABULARIES = 24
 _N_EXAMINED = 400
 _N_IN_MEMORY = 4
-"""Vocabularies; one of 262k tokens takes 15 MB as Python objects."""
-_MOST_JSON = 1 << 20
+"""Vocabularies in memory; one of 262k tokens takes 15 MB as Python objects."""
+_MAX_JSON_BYTES = 1 << 20
 
 
 class VocabularyStore:
     """Texts by a vocabulary's hash; without a folder, in memory only.
 
     Args:
-        folder: Where to keep them, or None if nowhere.
+        folder: Folder of the files, or None to keep none.
     """
 
     def __init__(self, folder: Path | None) -> None:
@@ -74,7 +74,7 @@ class VocabularyStore:
             return None
         path = self._folder / vocabulary
         with contextlib.suppress(OSError):
-            if path.stat().st_size < MOST_TEXT:
+            if path.stat().st_size < MAX_TEXT_BYTES:
                 texts = split_texts(path.read_bytes())
                 if hash_of_texts(texts) == vocabulary:
                     return texts
@@ -85,25 +85,24 @@ class ExaminedStore:
     """Cards and natures by the files they were made from.
 
     Args:
-        folder: Where to keep them, or None if nowhere.
+        folder: Folder of the files, or None to keep none.
     """
 
     def __init__(self, folder: Path | None) -> None:
         self._folder = folder
 
     def get(self, files: Sequence[Path], key: object) -> Seen | None:
-        """Return what was seen in these files, if they have not changed since, or None if not
-        known.
+        """Return what was read from these files, or None if they are new or have changed.
 
         Args:
             files: All of a model's files.
-            key: What `key` returns for them now.
+            key: The present result of `key` for them.
         """
         if self._folder is None or key is None:
             return None
         with contextlib.suppress(OSError, ValueError, RecursionError):
             path = self._path(files)
-            if path.stat().st_size > _MOST_JSON:
+            if path.stat().st_size > _MAX_JSON_BYTES:
                 return None
             data = json.loads(path.read_bytes())
             if isinstance(data, dict) and data.pop("key", None) == key:
@@ -113,12 +112,12 @@ class ExaminedStore:
         return None
 
     def put(self, files: Sequence[Path], seen: Seen, key: object) -> None:
-        """Keep what was seen in these files.
+        """Store the facts read from these files.
 
         Args:
             files: All of a model's files.
-            seen: What was seen.
-            key: What `key` returned before they were read.
+            seen: The facts.
+            key: The result of `key` before they were read.
         """
         if self._folder is None or key is None:
             return

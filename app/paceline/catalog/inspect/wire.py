@@ -1,7 +1,7 @@
 """The messages that are exchanged with the inspector's process.
 
-Down go questions, up come answers, one for each. All are frozen structs in frames, checked field by
-field: the process reads what strangers have written, so nothing that it says is taken on trust.
+Each question gets one answer. All are frozen structs in frames, checked field by field: the process
+reads foreign files, so its answers are not trusted.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from paceline.params import ModelParams
 from paceline.sentence import UserText
 from paceline.workers.frames import WireError
 
-MOST_TEXT = 11 << 20
-"""Bytes of all texts of a vocabulary, of which the largest that are known have 5 MB; less than this
-fits into one frame as base64."""
+MAX_TEXT_BYTES = 11 << 20
+"""Upper bound of the bytes of a vocabulary's texts, so that they fit into one frame as base64; the
+largest known vocabularies have 5 MB."""
 _HASH = re.compile(r"[0-9a-f]{16}")
 
 
 class LookAt(Tagged, frozen=True):
-    """Make a model's card, and unless told otherwise load its vocabulary.
+    """Make a model's card, and load its vocabulary unless `card_only` is set.
 
     Attributes:
         files: The model's files in order.

@@ -52,8 +52,8 @@ class Gain:
 
     Attributes:
         claim: The gain, with the machine it was seen on.
-        texts: What was written, e.g. "code", or None if not said.
-        temperature: None: not said.
+        texts: Kind of the generated text, e.g. "code", or None if not known.
+        temperature: Sampling temperature, or None if not known.
     """
 
     claim: str
@@ -71,11 +71,11 @@ class Gain:
 
 
 class DownloadSize(NamedTuple):
-    """The bytes of what a pair is downloaded as.
+    """Size of a pair's download.
 
     Attributes:
-        n_bytes: Of all files.
-        is_exact: Whether they were counted; if not, they are told by weights and bits.
+        n_bytes: Size of all files.
+        is_exact: Whether it is the files' own size; if not, it is computed from weights and bits.
     """
 
     n_bytes: int
@@ -91,16 +91,16 @@ class CuratedPair:
         target_repo: ``OWNER/NAME`` on the Hub; empty means any model of that size.
         target_file: Path of a GGUF file in it.
         target_bytes: Its size, or that of a Q4_K_M where none is named.
-        target_words: Words that a target's name or family has, all of them, in lower case.
+        target_words: Words that must all be in a target's name or family, in lower case.
         target_architecture: E.g. ``qwen2``.
         target_params: Weights of the target, from and to.
         draft_repo: ``OWNER/NAME`` on the Hub, or empty if the target has its head inside, or needs
             no drafter.
         draft_file: Path of a GGUF file in it.
         draft_bytes: Its size.
-        about: Those of both sizes that were not counted, by the field's name.
-        active: Share of the target's bytes that one token reads, of a mixture of experts or where
-            embeddings are many; None means all.
+        about: Names of the size fields that are computed and not the files' own.
+        active: Share of the target's bytes that one token reads, for a mixture of experts or large
+            embeddings; None means all.
         acceptance: Share of the first drafted tokens that were accepted, as the source says.
         gain: What the source claims.
         evidence: The source.
@@ -149,12 +149,12 @@ class CuratedPair:
 
     @property
     def is_headed(self) -> bool:
-        """True where a head drafts that this version can use."""
+        """Whether its drafter is a head that this version can use."""
         return bool(drafts_with(self.kind))
 
     @property
     def is_ahead(self) -> bool:
-        """True where its drafter is of a kind that this version cannot use."""
+        """Whether its drafter is of a kind that this version cannot use."""
         return not self.is_usable and self.kind != LOOKUP
 
     @property
@@ -203,8 +203,8 @@ class CuratedPair:
         proposed has its vocabularies compared anyway.
 
         Args:
-            name: All that it is called, in its header or by its file and repository.
-            architecture: Empty: not known.
+            name: All its names: in the header, of the file and of the repository.
+            architecture: Its architecture, or empty if not known.
             n_params: Its weights, or 0 if not known.
         """
         if architecture and self.target_architecture not in (None, architecture):
@@ -234,7 +234,7 @@ def load_curated(path: Path) -> tuple[CuratedPair, ...]:
 
     Raises:
         UserError: "bad-curated-pairs": it cannot be read, or a field of an entry is of another
-            type; says which one.
+            type; the text names it.
     """
     try:
         pairs = decode(_List, json.loads(path.read_bytes())).pairs

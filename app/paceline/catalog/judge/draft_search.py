@@ -1,4 +1,4 @@
-"""Looks for a draft model: on this computer, in the curated list, on the Hub.
+"""Search for a draft model: on this computer, in the curated list, on the Hub.
 
 The first that fits is taken. A model on the Hub is judged by its header before it is proposed;
 without a network the list is proposed as it is, and the text says so. Blocks; meant for a worker.
@@ -18,7 +18,7 @@ from paceline.catalog.hub.values import HubChoice, SearchQuery
 from paceline.catalog.judge.curated import CuratedPair, words_of
 from paceline.catalog.judge.pairing import (
     BY_TRANSLATION,
-    LARGEST_RATIO,
+    MAX_RATIO,
     Remedy,
     family_words,
     judge,
@@ -29,12 +29,13 @@ from paceline.catalog.local.library import LibraryEntry
 from paceline.errors import UserError
 from paceline.sentence import Sentence, sentence
 
-_MOST_LOOKED_INTO = 8
-"""Number of library files whose vocabularies are compared; the cards sort them."""
-_MOST_TRANSLATED = 3
-"""The same where drafts would be translated, which takes longer to judge."""
-_MOST_REMOTE = 2
-"""Repositories whose headers are fetched for one remedy; a header is up to 20 MiB."""
+_MAX_COMPARED = 8
+"""Upper bound of the library files whose vocabularies are compared, the best by their cards."""
+_MAX_TRANSLATED = 3
+"""The same for drafts by translation, which take longer to judge."""
+_MAX_REMOTE = 2
+"""Upper bound of the repositories whose headers are fetched for one remedy; a header is up to 20
+MiB."""
 _LIKED = ("Q8_0", "Q6_K", "Q5_K_M", "Q4_K_M", "UD-Q4_K_XL", "Q4_0", "F16", "BF16")
 """Quantisations of a draft model, the best first: fewer bits cost accepted tokens."""
 
@@ -44,9 +45,9 @@ class DraftSearch:
     """Places of a search for draft models.
 
     Attributes:
-        library: What is on this computer.
+        library: The models on this computer.
         curated: The list that is shipped.
-        hub: None: not to be asked.
+        hub: The Hub, or None if it must not be asked.
         examine: Returns what is known of a model by its reference.
     """
 
@@ -62,7 +63,7 @@ class DraftSearch:
 
         Args:
             target: The model to draft for.
-            is_stopped: Asked often; nothing more is looked into then.
+            is_stopped: Polled often; ends the search.
             by_translation: Whether one with another tokenizer will do where no other is found.
         """
         if not target.nature.writes:
@@ -88,7 +89,7 @@ class DraftSearch:
             path, draft = one
             return distance(target.card, draft.card) or 0.0, draft.card.n_bytes, path
 
-        looked_into = self._looked_into(target, may_draft, _MOST_LOOKED_INTO, is_stopped)
+        looked_into = self._looked_into(target, may_draft, _MAX_COMPARED, is_stopped)
         fitting = [(path, draft) for path, draft in looked_into if reads_alike(target, draft)]
         if not fitting:
             return None
@@ -108,7 +109,7 @@ class DraftSearch:
     def _translated(self, target: Examined, is_stopped: Callable[[], bool]) -> Remedy | None:
         """Return the model of the library that has most of the target's tokens."""
         best, share = None, 0.0
-        for path, draft in self._looked_into(target, _may_translate, _MOST_TRANSLATED, is_stopped):
+        for path, draft in self._looked_into(target, _may_translate, _MAX_TRANSLATED, is_stopped):
             verdict = judge(target, draft)
             if verdict.ok and (verdict.translated or 0.0) > share:
                 share = verdict.translated or 0.0
@@ -131,7 +132,7 @@ class DraftSearch:
         n_most: int,
         is_stopped: Callable[[], bool],
     ) -> Iterator[tuple[str, Examined]]:
-        """Yield the most promising models of the library of which the cards say that they may."""
+        """Yield the library's most promising models whose cards allow it."""
 
         def rank(card: ModelCard) -> tuple[bool, float]:
             return card.vocabulary != target.card.vocabulary, distance(target.card, card) or 0.0
@@ -176,7 +177,7 @@ class DraftSearch:
         pairs = self._listed(target.card)
         if self.hub is None:
             return next(map(_proposed, pairs), None)
-        for pair in pairs[:_MOST_REMOTE]:
+        for pair in pairs[:_MAX_REMOTE]:
             found = self._on_hub(self.hub, target, pair.draft_repo, pair.draft_file, is_stopped)
             if found is not None:
                 return _proposed(replace(pair, draft_file=found[0], vocabulary_checked=True))
@@ -185,10 +186,10 @@ class DraftSearch:
     def _from_hub(self, target: Examined, is_stopped: Callable[[], bool]) -> Remedy | None:
         if self.hub is None:
             return None
-        largest = target.card.n_params * LARGEST_RATIO
+        largest = target.card.n_params * MAX_RATIO
         found = self.hub.search(search_for_drafts(target.card), is_stopped)
         open_ones = (m for m in found if m.gate == "open" and 0 < m.n_params <= largest)
-        for model in islice(open_ones, _MOST_REMOTE):
+        for model in islice(open_ones, _MAX_REMOTE):
             fitting = self._on_hub(self.hub, target, model.repo, None, is_stopped)
             if fitting is not None:
                 file, draft = fitting
@@ -239,14 +240,14 @@ def best_for_drafting(choices: Sequence[HubChoice]) -> HubChoice | None:
 
 
 BEST_RATIO = 0.1
-"""The best ratio of bytes per token, draft to target; the published pairs are near it."""
+"""Best ratio of bytes per token, draft to target; the published pairs are near it."""
 LOOKUPS = "prompt-lookup"
 
 
 def distance(target: ModelCard, draft: ModelCard) -> float | None:
-    """Return how far a draft's size is from the best ratio, in octaves, or None if too large."""
+    """Return a draft's distance from the best size ratio, in octaves, or None if too large."""
     ratio = size_ratio(target, draft)
-    if not 0 < ratio <= LARGEST_RATIO:
+    if not 0 < ratio <= MAX_RATIO:
         return None
     return abs(math.log2(ratio / BEST_RATIO))
 
@@ -286,7 +287,7 @@ def search_for_drafts(target: ModelCard) -> SearchQuery:
     return SearchQuery(
         text=text,
         sort="downloads",
-        max_params=int(target.n_params * LARGEST_RATIO),
+        max_params=int(target.n_params * MAX_RATIO),
         architecture=target.architecture,
         limit=10,
     )

@@ -1,4 +1,4 @@
-"""First offers: the best models of this computer, and the one pair to get for it."""
+"""First offers: the best models on this computer, and the one pair to download for it."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from paceline.catalog.judge.speed import Speeds, expected_of_pair, reading_for
 from paceline.catalog.local.library import LibraryEntry
 from paceline.messages import DeviceInfo, Reading
 
-ROOM = 0.85
+WEIGHTS_SHARE = 0.85
 """Share of the free memory that weights may take: contexts and buffers need the rest."""
-PLEASANT = 8.0
-"""Tokens per second alone from which a reply is about as fast as it is read."""
-WORTH_IT = 1.15
-"""Times as fast with drafts from which they are worth a second file."""
+READING_TOKENS_PER_S = 8.0
+"""Speed of plain decoding, in tokens per second, that keeps up with reading."""
+MIN_SPEEDUP = 1.15
+"""Speed-up from which drafts are worth a second file."""
 _BUILT_IN = "built-in"
 
 
@@ -43,8 +43,7 @@ def own_models(entries: Iterable[LibraryEntry]) -> list[LibraryEntry]:
 def best_here(
     entries: Iterable[LibraryEntry], n_free: int, *, but_for: str = ""
 ) -> LocalPair | None:
-    """Return the largest pair that fits, else the largest model that does, or None if there is
-    none.
+    """Return the largest pair that fits, else the largest model that does, else None.
 
     Args:
         entries: The models of this computer.
@@ -58,14 +57,14 @@ def best_here(
         # A base model, or a draft model, does not answer.
         if card.has_template and str(target.file.path) != but_for
     )
-    fitting = [row for row in pairs if not n_free or row[1].n_bytes <= ROOM * n_free]
+    fitting = [row for row in pairs if not n_free or row[1].n_bytes <= WEIGHTS_SHARE * n_free]
     return max(fitting, key=lambda row: row[0])[1] if fitting else None
 
 
 def _pairs_of(
     target: LibraryEntry, card: ModelCard, known: Sequence[tuple[LibraryEntry, ModelCard]]
 ) -> Iterable[tuple[tuple[bool, int, float], LocalPair]]:
-    """Yield a target alone and with each that may draft for it, with how good that is."""
+    """Yield a target alone and with each possible draft model, each with its rank."""
     yield (False, card.n_bytes, 0.0), LocalPair(target, None)
     for draft, its in known:
         if its is not card and may_draft(card, its):
@@ -78,8 +77,8 @@ class RecommendedPair:
 
     Attributes:
         pair: Both its files are named, so that it is one download.
-        download: What that is, or None if not known.
-        speeds: What it is expected to be here, or None if not known.
+        download: Its size, or None if not known.
+        speeds: Expected speeds on this machine, or None if not known.
     """
 
     pair: CuratedPair
@@ -92,14 +91,14 @@ def recommended(
 ) -> RecommendedPair | None:
     """Return the pair to recommend for a machine, or None if none fits, or nothing is known of it.
 
-    It fits the free memory of the GPUs, or else of the processor. Where speeds are known, it is the
-    largest that is pleasant and gains by drafts, or the fastest there is. Where they are not, it is
-    the largest on a GPU, and on a processor the smallest.
+    It fits the free memory of the GPUs, or else of the processor. If speeds are known, it is the
+    largest that keeps up with reading and gains by drafts, or else the fastest. If not, it is the
+    largest on a GPU, and on a processor the smallest.
 
     Args:
         pairs: The list that is shipped.
-        devices: What there is.
-        reading: How fast the processor reads weights, or None if not known.
+        devices: The devices.
+        reading: Speed at which the processor reads weights, or None if not known.
     """
     n_gpu, n_main = (
         sum(each.free_bytes for each in devices if each.kind == kind) for kind in ("gpu", "cpu")
@@ -119,10 +118,10 @@ def recommended(
 
 
 def _merit(each: RecommendedPair, *, on_gpu: bool) -> tuple[bool, float]:
-    """Return how good it is, to be compared with others on the same machine."""
+    """Return a sort key for pairs on the same machine; larger is better."""
     size = float(each.pair.least_memory or 0)
     if each.speeds is None:
         return False, size if on_gpu else -size
     speed = each.speeds.alone.typical
-    is_good = speed >= PLEASANT and each.speeds.gain >= WORTH_IT
+    is_good = speed >= READING_TOKENS_PER_S and each.speeds.gain >= MIN_SPEEDUP
     return is_good, size if is_good else speed

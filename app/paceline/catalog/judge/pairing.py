@@ -72,10 +72,10 @@ class PairVerdict:
     Attributes:
         ok: Whether the pair can be loaded and speculates.
         reasons: The findings, the most important first; never empty.
-        gain: The expected gain in words; empty where nothing is known.
+        gain: The expected gain in words; empty if nothing is known.
         remedy: None where nothing better is known or needed.
-        translated: Where the vocabularies differ: of the target's tokens those that the draft model
-            has, too, 0..1. None where they do not.
+        translated: If the vocabularies differ, the share of the target's tokens that the draft
+            model has, too, 0..1; else None.
         is_about_head: Whether the drafter is a head.
         outlook: The expected gain in one word.
     """
@@ -90,15 +90,16 @@ class PairVerdict:
 
 
 BY_TRANSLATION = "by-translation"
-"""Code of the reason that says so."""
-LARGEST_RATIO = 0.25
-"""Bytes read per token, draft to target, up to which drafting is expected to be faster."""
+"""Code of the reason that drafts are translated."""
+MAX_RATIO = 0.25
+"""Upper bound of the ratio of bytes read per token, draft to target, at which drafting is expected
+to be faster."""
 GOOD_RATIO = 0.1
 NOTHING_TO_DRAFT = sentence(
     "The model does not write text from left to right, so nothing can be drafted."
 )
 _SMALL_TARGET = 3_000_000_000
-"""Weights; LM Studio's documentation and draftbench report no gain for smaller targets."""
+"""Weights of a target below which LM Studio's documentation and draftbench report no gain."""
 _FEW_BITS = 3.5
 _MANY_BITS = 12.0
 _LARGE_DRAFT = 1_000_000_000
@@ -116,7 +117,7 @@ _COMMON_WORDS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class _Tokens:
-    """A vocabulary as `vocabulary_mismatch` asks for it."""
+    """A vocabulary in the form that `vocabulary_mismatch` takes."""
 
     kind: int
     n_tokens: int
@@ -203,8 +204,7 @@ def judge_head(target: Examined, head: ModelCard | None) -> PairVerdict:
 
 
 def _why_not_head_of(target: ModelCard, head: ModelCard) -> str:
-    """Return why a head cannot read this target's states, as far as headers say, or empty if it
-    can.
+    """Return why a head cannot read this target's states by the headers, or empty if it can.
 
     The rule is that of a load (`engine/llama/mtp_head.py`).
     """
@@ -234,7 +234,7 @@ def _why_not_head_of(target: ModelCard, head: ModelCard) -> str:
 
 
 def bytes_per_token(card: ModelCard) -> int:
-    """Return the bytes of weights that a decode of one token reads at most.
+    """Return an upper bound of the bytes of weights that a decode of one token reads.
 
     All weights except the embeddings, of which it reads one row; where these serve as the output,
     they are read, too. Of a mixture's experts those that work on one token are counted; where the
@@ -316,11 +316,11 @@ def _about_size(target: Examined, draft: Examined) -> Iterator[Reason]:
             "The draft model is larger than the main model; the other way round they may pay."
         )
         yield Reason("draft-larger", text, "note")
-    elif ratio > LARGEST_RATIO:
+    elif ratio > MAX_RATIO:
         text = sentence(
             "{reads}; above {most:.0f} % drafting hardly pays.",
             reads=reads,
-            most=100 * LARGEST_RATIO,
+            most=100 * MAX_RATIO,
         )
         yield Reason("draft-large", text, "note")
     else:
@@ -493,7 +493,7 @@ def _expected_gain(target: Examined, draft: Examined, *, is_alike: bool) -> tupl
         return "", ""
     if is_same_model(target, draft) or ratio > 1:
         return "slower", sentence("Expect replies to become slower.")
-    if ratio > LARGEST_RATIO:
+    if ratio > MAX_RATIO:
         return "little", sentence(
             "Expect little: the draft model is too large beside the main model."
         )

@@ -3,12 +3,12 @@
 Writing one token multiplies by all weights that work on it, so its time is their bytes by what this
 machine reads per second (`engine.measure.reading`), and some time for each layer and each logit.
 The constants below are fitted to ten files from 76 MB to 1.5 GB, with llama.cpp's kernels and with
-Paceline's; each was found within the interval that is told for it (decision 144). Where a GPU
-computes, nothing is known.
+Paceline's; each was within its stated interval (decision 144). Where a GPU computes, nothing is
+known.
 
 With drafts, a step of n + 1 tokens takes a little more than one, and commits as many of them as the
-model confirms: the best n is taken, as Auto finds it. That acceptance is not known before is most
-of that interval.
+model confirms: the best n is taken, as Auto finds it. Most of the interval's width comes from the
+acceptance rate, which is not known in advance.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ from paceline.figures import DeviceInfo, Reading
 
 _LAYER_S = 60e-6
 _LOGIT_S = 8e-9
-"""Seconds of a layer's small operations, and of a logit: drawing a token looks at all."""
+"""Seconds of a layer's small operations, and of one logit: sampling a token reads all of them."""
 _USUAL_LAYERS, _USUAL_LOGITS = 32, 150_000
-"""Layers and logits of a model whose header is not known; beside its weights they count little."""
+"""Layers and logits assumed for a model whose header is not known; its weights count far more."""
 
 
 class _Case(NamedTuple):
     """Assumptions for one end of an interval, or for its middle.
 
     Attributes:
-        reach: The share of the machine's reading that decoding reaches.
-        acceptance: Share of drafted tokens that are accepted: of prose, of usual text and of code.
-        further: What each further token of a step takes, of a plain step.
+        reach: Share of the machine's reading speed that decoding reaches.
+        acceptance: Share of drafted tokens that are accepted, for prose, usual text and code.
+        further: Cost of each further token of a step, in plain steps.
     """
 
     reach: float
@@ -46,7 +46,7 @@ class _Case(NamedTuple):
 
 
 _LOW, _TYPICAL, _HIGH = _Case(0.55, 0.4, 0.3), _Case(0.85, 0.7, 0.12), _Case(1.5, 0.85, 0.05)
-_LONGEST_DRAFT = 8
+_MAX_DRAFT_TOKENS = 8
 _MEASURED = (0.85, 1.0, 1.1)
 """Speeds of replies, as shares of what was measured: low, typical, high."""
 
@@ -60,7 +60,7 @@ class ExpectedSpeed(NamedTuple):
 
     @property
     def rounded(self) -> float:
-        """The number to say: in steps of 1, 2 or 5 that are at most a sixth of it."""
+        """The typical number in round steps (1, 2, 5 by decades) of at most a sixth of it."""
         most = self.typical / 6  # the interval is several times as wide
         power = 10.0 ** math.floor(math.log10(most))
         step = max(n * power for n in (1, 2, 5) if n * power <= most)
@@ -73,7 +73,7 @@ class Speeds:
 
     Attributes:
         alone: The target without drafts.
-        drafted: With drafts, or None if not known, or nothing drafts.
+        drafted: The target with drafts, or None if not known, or without a drafter.
         basis: "estimate": by sizes; "measured": by loads and replies of this pair on this machine.
     """
 
@@ -83,12 +83,12 @@ class Speeds:
 
     @property
     def gain(self) -> float:
-        """Times as fast with drafts as alone, most likely; 1 where that is not known."""
+        """Most likely speed-up by drafts; 1 if it is not known."""
         return self.drafted.typical / self.alone.typical if self.drafted is not None else 1.0
 
 
 class TokenWork(NamedTuple):
-    """The cost of writing one token: bytes that are read, and seconds besides."""
+    """Cost of one token: bytes that are read, and additional seconds."""
 
     n_bytes: float
     fixed_s: float
@@ -99,14 +99,14 @@ class TokenWork(NamedTuple):
 
 
 def work_of(card: ModelCard) -> TokenWork:
-    """Return what a model takes for a token, by its header."""
+    """Return the work of a model for a token, by its header."""
     cached = 2 * sum(keys + values for keys, values in card.kv_elements) * USUAL_CONTEXT
     fixed_s = card.n_layers * _LAYER_S + card.n_vocab * _LOGIT_S
     return TokenWork(bytes_per_token(card) + cached, fixed_s)
 
 
 def work_of_size(n_bytes: int, active: float | None = None) -> TokenWork:
-    """Return what a file takes for a token of which its size alone is known.
+    """Return the work for a token of a model of which only the file's size is known.
 
     Args:
         n_bytes: Its size.
@@ -117,7 +117,7 @@ def work_of_size(n_bytes: int, active: float | None = None) -> TokenWork:
 
 
 def work_of_head(n_bytes: int) -> TokenWork:
-    """Return what a head in a file of its own takes for a token: it has a layer or a few."""
+    """Return the work for a token of a head in a file of its own, which has one or a few layers."""
     return TokenWork(n_bytes, 2 * _LAYER_S)
 
 
@@ -127,14 +127,13 @@ def expected(
     draft: TokenWork | None = None,
     acceptance: float | None = None,
 ) -> Speeds | None:
-    """Return how fast a model is expected to be, or None if the machine's reading is not known.
+    """Return the expected speeds of a model, or None if the machine's reading is not known.
 
     Args:
         target: The model.
-        reading: This machine's; None where a GPU computes, too.
-        draft: The draft model or head, or None if the speed with drafts is not told.
-        acceptance: Share of drafted tokens that were accepted where this pair was reported; None
-            means what is usual.
+        reading: Reading speed of this machine, or None if a GPU computes, too.
+        draft: The draft model or head, or None for the speed without drafts only.
+        acceptance: Reported share of accepted tokens of this pair; None means the usual one.
     """
     if reading is None or target.n_bytes <= 0:
         return None
@@ -150,33 +149,33 @@ def expected(
 
 
 def _gain(case: _Case, price: float, acceptance: float | None) -> float:
-    """Return times as fast as alone with the best length of draft; not drafting is one of them.
+    """Return the speed-up with the best draft length; length 0 is one of the candidates.
 
     Args:
-        case: What a further token takes, and how many are accepted.
-        price: What drafting a token takes, in plain steps.
-        acceptance: As reported, which stands for the usual one, or None if nothing was.
+        case: Cost of a further token, and the acceptance rate.
+        price: Cost of drafting a token, in plain steps.
+        acceptance: The reported rate, which replaces the usual one, or None if there is none.
     """
     accepted = case.acceptance
     if acceptance is not None:
         accepted = min(max(accepted + acceptance - _TYPICAL.acceptance, 0.0), 0.95)
-    return _best(accepted, [1 + n * (case.further + price) for n in range(_LONGEST_DRAFT + 1)])
+    return _best(accepted, [1 + n * (case.further + price) for n in range(_MAX_DRAFT_TOKENS + 1)])
 
 
 def _best(accepted: float, costs: Sequence[float]) -> float:
-    """Return times as fast as alone, by the costs of steps with 0, 1, 2… drafted tokens."""
+    """Return the speed-up by the costs of steps with 0, 1, 2… drafted tokens."""
     return max(
         sum(accepted**place for place in range(n + 1)) / cost for n, cost in enumerate(costs)
     )
 
 
 def measured_speeds(measured: MeasuredPair) -> Speeds:
-    """Return how fast a pair is, by what was measured of it here."""
+    """Return the speeds of a pair by its measurements on this machine."""
     alone = [share / measured.plain_s for share in _MEASURED]
     if measured.draft_s is None or measured.acceptance is None:
         return Speeds(ExpectedSpeed(*alone), basis="measured")
     price = measured.draft_s / measured.plain_s
-    steps = measured.steps[1 : _LONGEST_DRAFT + 2]
+    steps = measured.steps[1 : _MAX_DRAFT_TOKENS + 2]
     gain = _best(measured.acceptance, [cost + n * price for n, cost in enumerate(steps)])
     return Speeds(
         ExpectedSpeed(*alone), ExpectedSpeed(*(gain * speed for speed in alone)), "measured"
@@ -184,11 +183,11 @@ def measured_speeds(measured: MeasuredPair) -> Speeds:
 
 
 def expected_of_pair(pair: CuratedPair, reading: Reading | None) -> Speeds | None:
-    """Return how fast a pair of the list is expected to be, or None if not known.
+    """Return the expected speeds of a pair of the list, or None if not known.
 
     Args:
         pair: An entry.
-        reading: This machine's; None where a GPU computes, too.
+        reading: Reading speed of this machine, or None if a GPU computes, too.
     """
     if not pair.target_bytes:
         return None
@@ -200,10 +199,10 @@ def expected_of_pair(pair: CuratedPair, reading: Reading | None) -> Speeds | Non
 
 
 def reading_for(reading: Reading | None, devices: Iterable[DeviceInfo]) -> Reading | None:
-    """Return the reading that estimates may rest on: none where another device computes, too.
+    """Return the reading for estimates, or None if another device computes, too.
 
     Args:
-        reading: The processor's.
+        reading: Reading speed of the processor.
         devices: Those that models may be put on.
     """
     return None if any(device.takes_layers for device in devices) else reading

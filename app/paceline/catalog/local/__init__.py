@@ -1,1 +1,1 @@
-"""The model files on this computer: where they lie, and what is known of each."""
+"""The model files on this computer, and the known facts of each."""

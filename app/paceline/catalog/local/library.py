@@ -36,8 +36,8 @@ from paceline.sizes import part_and_whole
 CURRENT_S = 60.0
 SAVE_EVERY_S = 5.0
 _PASSING = frozenset({"takes-too-long", "cannot-look", "changed", "file-not-found", "newer-model"})
-"""Problems that may be gone the next time, with the file unchanged: a disk was slow, or llama.cpp
-is a newer one."""
+"""Problems that may be gone the next time though the file is unchanged, as after a slow disk or
+with a newer llama.cpp."""
 
 
 class CardReader(Protocol):
@@ -78,8 +78,8 @@ class Library:
 
     Args:
         inspector: Reads headers.
-        places: Where to look; asked again at every refresh.
-        cache_file: Where to remember, or None if nowhere.
+        places: Returns the folders to search; called at every refresh.
+        cache_file: File for the findings, or None to keep none.
     """
 
     def __init__(
@@ -101,7 +101,7 @@ class Library:
         return self._places()
 
     def known(self) -> tuple[LibraryEntry, ...]:
-        """Return what is remembered, without reading the folders; for a list's first paint.
+        """Return the remembered entries without reading the folders, for a list's first paint.
 
         Files that are gone are still in it until the next refresh.
         """
@@ -156,10 +156,10 @@ class Library:
             self._save()
 
     def current(self, is_stopped: Callable[[], bool] = lambda: False) -> tuple[LibraryEntry, ...]:
-        """Return what is known after a refresh of the last minute; made now if there was none.
+        """Return the entries of a refresh of the last minute; refresh now if there was none.
 
         Args:
-            is_stopped: True ends that refresh; what is known by then is returned.
+            is_stopped: True ends that refresh; the entries found by then are returned.
         """
         refreshed = self._refreshed
         if refreshed is None or time.monotonic() - refreshed > CURRENT_S:
@@ -229,7 +229,7 @@ class Library:
         return entry
 
     def _remembered_of(self, file: ModelFile) -> LibraryEntry | None:
-        """Return what is known of a file, if it has not changed since."""
+        """Return the remembered entry of a file, if it has not changed since."""
         with self._guard:
             known = self._known.get(file.path)
         # Its name or place may be another one today.
@@ -282,7 +282,7 @@ def why_no_model(card: ModelCard, file_name: str) -> str:
 
 
 def _why_not_whole(card: ModelCard, file: ModelFile) -> str:
-    """Return that a file holds fewer weights than its header promises, or empty if it does not."""
+    """Return the problem that a file holds fewer weights than its header promises, or empty."""
     if file.n_bytes >= card.n_bytes:
         return ""
     here, _ = part_and_whole(file.n_bytes, card.n_bytes)
@@ -330,7 +330,7 @@ def write_cache(cache_file: Path, entries: Collection[LibraryEntry]) -> None:
 
 
 def _entry(record: Any) -> LibraryEntry | None:
-    """Return what a record says; None when it says nothing that can be used."""
+    """Return the entry of a record, or None if it is unusable."""
     try:
         entry = decode(LibraryEntry, record)
     except CodecError:

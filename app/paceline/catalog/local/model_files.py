@@ -1,4 +1,4 @@
-"""Model files on this computer, and where they are looked for: split ones as one, no by-products.
+"""Model files on this computer, split ones as one, without by-products; and the searched folders.
 
 Of models only names and sizes are read here, besides two small files of LM Studio and Ollama's
 manifests. Folders of other programs are only read. No Qt; meant for a worker, since a disk may be
@@ -22,9 +22,9 @@ from paceline.paths import Paths
 from paceline.sentence import sentence
 
 BY_PRODUCT = re.compile(r"(^|[-_.])(mmproj|imatrix)([-_.]|$)", re.IGNORECASE)
-"""Projectors of images, and matrices that quantisation was guided by: not models to chat with."""
-_DEEPEST = 12
-"""Depth of folders."""
+"""Names of image projectors and importance matrices, which are no models to chat with."""
+_MAX_DEPTH = 12
+"""Upper bound of the depth of folders that are searched."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class ModelFile:
         path: The file to load; of a split model the first part.
         parts: All files of it, in order.
         n_parts: How many there should be; more than `parts` when some are missing.
-        n_bytes: Of all parts that are there.
+        n_bytes: Size of all parts that are there.
         mtime_ns: When the newest part was changed.
         name: The file's name, or its name in the program that owns it.
         source: Where it comes from: "paceline" (downloaded by this program), "folder" (one that the
@@ -106,7 +106,7 @@ def find_models(
         entered.add(identity)
         files: list[Path] = []
         for path, is_folder in _entries(place):
-            if is_folder and depth < _DEEPEST:
+            if is_folder and depth < _MAX_DEPTH:
                 waiting.append((path, depth + 1))
             elif path.name.lower().endswith(".gguf") and not BY_PRODUCT.search(path.stem):
                 files.append(path)
@@ -173,7 +173,7 @@ def _identities_above(folder: Path) -> Iterator[tuple[int, int] | None]:
 
 
 def _identity(folder: Path) -> tuple[int, int] | None:
-    """Return which folder a path leads to, or None if it leads to none."""
+    """Return device and inode of a folder, or None if there is none."""
     try:
         found = folder.stat()
     except (OSError, ValueError):
@@ -220,7 +220,7 @@ def _model(
 
 
 _POINTER = ".lmstudio-home-pointer"
-_MAX_SETTINGS = 1 << 20
+_MAX_SETTINGS_BYTES = 1 << 20
 
 
 def lm_studio_folders(home: Path) -> tuple[Path, ...]:
@@ -261,7 +261,7 @@ def _is_whole(path: str) -> bool:
 def _text(path: Path) -> str:
     try:
         with path.open("rb") as file:
-            return file.read(_MAX_SETTINGS).decode("utf-8-sig", "replace")
+            return file.read(_MAX_SETTINGS_BYTES).decode("utf-8-sig", "replace")
     except OSError:
         return ""
 
@@ -271,7 +271,7 @@ _DIGEST = re.compile(r"sha256:([0-9a-f]{64})")
 _TREES = ("manifests-v2", "manifests")
 _HOSTS = ("ollama.com", "registry.ollama.ai")
 _OFFICIAL = "library"
-_MAX_MANIFEST = 1 << 20
+_MAX_MANIFEST_BYTES = 1 << 20
 
 
 def find_ollama_models(folder: Path) -> Iterator[ModelFile]:
@@ -313,7 +313,7 @@ def _model_digest(manifest: Path) -> str | None:
     """Return the hash of the model's layer, checked, since it becomes a file's name."""
     try:
         with manifest.open("rb") as file:
-            data: Any = json.loads(file.read(_MAX_MANIFEST))
+            data: Any = json.loads(file.read(_MAX_MANIFEST_BYTES))
         for layer in data["layers"]:
             if layer["mediaType"] == _MODEL_LAYER:
                 digest = _DIGEST.fullmatch(layer["digest"])

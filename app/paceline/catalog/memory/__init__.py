@@ -1,1 +1,1 @@
-"""Memory that a pair takes of each device, and what to give up when it does not fit."""
+"""Memory that a pair uses on each device, and remedies if it does not fit."""

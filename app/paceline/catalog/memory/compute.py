@@ -1,4 +1,4 @@
-"""Sizes of what a model takes of each device for computing, and of the CPU besides.
+"""Sizes of a model's compute buffers on each device, and of the CPU's memory beside them.
 
 Buffers are measured, or estimated by fits to dry runs of llama.cpp 0.3.36's CPU backend over six
 shapes from 0.5B to 70B and contexts from 2k to 32k: they grow with the model's width and a batch of
@@ -19,31 +19,31 @@ from paceline.catalog.memory.machine import Machine, gpus_for
 from paceline.engine.model.model_params import MAX_HIDDEN_BYTES
 from paceline.params import ModelParams
 
-_FLOAT = 4
+_FLOAT_BYTES = 4
 _DENSE_ROWS, _EXPERT_ROWS = 16, 22  # rows of the model's width that a batch's token needs
-_MASK = 2  # bytes per token of the batch and of the context
+_MASK_BYTES = 2  # bytes per token of the batch and of the context
 _HANDED_STATES = 3  # of all that are kept; 2.6 were found with 17 of a small hybrid
-_COPIES = 4  # GGML_SCHED_MAX_COPIES
-_ATTENTION = 5  # states of a batch, at most
-_PLACE = 8  # bytes; without flash attention each element of the values has one
-_HEAD = 64  # elements; more only make the estimate too high
-BASE = 4 * 2**20
-"""Kept by llama.cpp per model, measured as growth of PSS: beside this, `_PER_TOKEN` bytes for
-each token of the vocabulary, `_PER_LAYER` for each layer's nodes in graphs, and a buffer in which
-the CPU quantises a batch's rows before it multiplies them."""
+_MAX_COPIES = 4  # GGML_SCHED_MAX_COPIES
+_MAX_ATTENTION_STATES = 5  # states of a batch, at most
+_POSITION_BYTES = 8  # bytes; without flash attention each element of the values has one
+_HEAD_ELEMENTS = 64  # elements; more only make the estimate too high
+BASE_BYTES = 4 * 2**20
+"""Bytes that llama.cpp keeps per model, measured as growth of PSS. Beside them it keeps
+`_PER_TOKEN` bytes for each token of the vocabulary, `_PER_LAYER` for each layer's nodes in graphs,
+and a buffer in which the CPU quantises a batch's rows before it multiplies them."""
 _PER_TOKEN = 300
 _PER_LAYER = 80 * 1024
 _PER_WIDTH = 2176
 _MANY_NODES = (
     "qwen3next", "qwen35", "qwen35moe", "qwen4exp", "kimi-linear", "bailingmoe3", "deepseek4",
 )  # fmt: skip
-_GRAPHS = 16 * 2**20
-"""Bytes of graphs: for these kinds llama.cpp makes room for 20,480 nodes in each of two graphs
+_GRAPHS_BYTES = 16 * 2**20
+"""Bytes of graphs: for these architectures llama.cpp reserves 20,480 nodes in each of two graphs
 (`llama_context::graph_max_nodes`)."""
 
 
 def buffers(load: Load, where: Sequence[str], machine: Machine) -> dict[str, int]:
-    """Return the bytes that computing takes of each device, with what the CPU keeps besides.
+    """Return the bytes of compute buffers by device, with the CPU's memory beside them.
 
     Args:
         load: The model.
@@ -59,7 +59,7 @@ def buffers(load: Load, where: Sequence[str], machine: Machine) -> dict[str, int
         total = {name: max(measured[name] + _change(load), 0) for name in used}
         total[cpu] = measured.get(cpu, 0)
         if cpu in where[:-1]:
-            rows = load.n_rows * load.card.n_vocab * _FLOAT
+            rows = load.n_rows * load.card.n_vocab * _FLOAT_BYTES
             total[cpu] = max(total[cpu], _estimated_buffer(load.params, load) + rows)
     elif not used and measured.keys() == {cpu}:
         total = {cpu: max(measured[cpu] + _change(load), 0)}
@@ -70,7 +70,7 @@ def buffers(load: Load, where: Sequence[str], machine: Machine) -> dict[str, int
 
 
 def _change(load: Load) -> int:
-    """Return how much larger a buffer is than the one that was measured."""
+    """Return the difference in bytes between a buffer and the measured one."""
     if load.measured_for is None:
         return 0
     now = _estimated_buffer(load.params, load)
@@ -78,11 +78,12 @@ def _change(load: Load) -> int:
 
 
 def beside(load: Load) -> int:
-    """Return what the CPU keeps beside buffers.
+    """Return the bytes that the CPU keeps beside buffers.
 
-    That is `BASE` and the like, and the target's states for a head: kept, given by a decode, read.
+    These are `BASE_BYTES`, the terms beside it, and three buffers of the target's states: those
+    kept for the head, those that a decode returns, and those that the head reads.
     """
-    row = load.n_hidden * _FLOAT
+    row = load.n_hidden * _FLOAT_BYTES
     return _base(load.card) + min(load.n_ctx * row, MAX_HIDDEN_BYTES) + 2 * BATCH * row
 
 
@@ -91,16 +92,19 @@ def _estimated_buffer(params: ModelParams, load: Load) -> int:
     n_ctx = n_ctx_of(params, card)
     rows = _EXPERT_ROWS if card.n_experts else _DENSE_ROWS
     batch = min(BATCH, n_ctx)
-    computed = batch * _FLOAT * card.n_embd * rows
+    computed = batch * _FLOAT_BYTES * card.n_embd * rows
     scores = 0
     if params.flash_attn == "off":
-        scores = batch * n_ctx * _FLOAT * max(card.n_embd // _HEAD, 1)
-    return max(computed + scores, load.n_rows * card.n_vocab * _FLOAT) + batch * n_ctx * _MASK
+        scores = batch * n_ctx * _FLOAT_BYTES * max(card.n_embd // _HEAD_ELEMENTS, 1)
+    return (
+        max(computed + scores, load.n_rows * card.n_vocab * _FLOAT_BYTES)
+        + batch * n_ctx * _MASK_BYTES
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class _Work:
-    """Sizes of what devices take for computing that no dry run was of, e.g. an RPC server's.
+    """Sizes of compute buffers on devices without a dry run, e.g. an RPC server's.
 
     llama.cpp's scheduler (ggml/src/ggml-backend.cpp) gives a device room for the largest step
     within its layers, and for what it is handed: masks, and the state between two layers. Where
@@ -110,20 +114,20 @@ class _Work:
     Attributes:
         where: The device of each layer that is computed, of the output as the last.
         kinds: The mask that each of these layers needs, by its place in `masks`.
-        on_cpu: All that the CPU takes where it computes some layers, or experts, or 0 if it does
-            not.
+        on_cpu: Bytes of the CPU if it computes some layers or experts, else 0.
         state: A batch's rows between two layers.
-        masks: What else a device is handed.
+        masks: Sizes of the masks that a device gets.
         layers: The largest step within a layer.
-        attention: The same of its first half, with which the last layer needs all rows of a batch.
+        attention: The largest step within a layer's attention, for which the last layer, too, needs
+            all rows of a batch.
         last: The device that has the last layer and no other one, or empty if none has.
         logits: The rows of logits, computed and given.
-        handed: What the output is handed where it is on a device of its own.
-        whole: All that the CPU takes where it computes everything, without the rows that it gives.
-        n_copies: How many times a device keeps what it is handed.
+        handed: Bytes that the output gets if it is on a device of its own.
+        whole: Bytes of the CPU if it computes everything, without the output rows.
+        n_copies: Number of copies that a device keeps of its inputs.
         helper: A device that computes large batches for the CPU's layers, or empty if there is
             none.
-        copied: The largest weight that is copied there for that, about.
+        copied: Approximate size of the largest weight that is copied there for it.
     """
 
     where: tuple[str, ...]
@@ -146,11 +150,11 @@ class _Work:
         """Return it for a model on these devices, by a dry run on the CPU if there was one."""
         card, params, run = load.card, load.params, load.measured
         cpu, gpus = machine.cpu.name, gpus_for(params, machine)
-        state = min(BATCH, load.n_ctx) * card.n_embd * _FLOAT
+        state = min(BATCH, load.n_ctx) * card.n_embd * _FLOAT_BYTES
         if load.n_hidden:  # a head reads the target's, too
             state *= 2
         kinds, masks = _masks(load)
-        logits = load.n_rows * card.n_vocab * _FLOAT
+        logits = load.n_rows * card.n_vocab * _FLOAT_BYTES
         if run is not None and run.narrow and dict(run.compute).keys() == {cpu}:
             layers = run.narrow + _change(load) - state - sum(masks)
             whole = max(dict(run.compute)[cpu] + _change(load) - logits, 0)
@@ -160,7 +164,7 @@ class _Work:
         layers = attention = max(layers, state)
         is_plain = run is None or not any(run.state_layers)
         if is_plain and params.flash_attn != "off":  # scores, or a state, would be larger
-            attention = min(layers, _ATTENTION * state)
+            attention = min(layers, _MAX_ATTENTION_STATES * state)
         parts = [i for i, n in enumerate(card.layer_bytes) if n]
         output = (card.output_bytes or card.tied_bytes) if where[-1] == cpu else 0
         on_devices = [where[i] for i in parts]
@@ -182,9 +186,9 @@ class _Work:
             attention=attention,
             last=on_devices[-1] if on_devices and on_devices.count(on_devices[-1]) == 1 else "",
             logits=logits,
-            handed=load.n_rows * card.n_embd * _FLOAT if is_plain else state,
+            handed=load.n_rows * card.n_embd * _FLOAT_BYTES if is_plain else state,
             whole=whole,
-            n_copies=_COPIES if is_piped and params.split_mode in ("", "layer") else 1,
+            n_copies=_MAX_COPIES if is_piped and params.split_mode in ("", "layer") else 1,
             helper=next((gpu.name for gpu in gpus if is_helped and not gpu.server), ""),
             copied=max(output, max(card.layer_bytes) // 2),
         )
@@ -232,14 +236,14 @@ def _masks(load: Load) -> tuple[tuple[int, ...], tuple[int, int]]:
     if run is not None and run.window_layers:
         shares = (cells * part // whole for whole, part in zip(caches, parts, strict=True) if whole)
         windows = cells if params.swa_full else min(shares, default=0)
-    per_cell, places = _MASK, 0
+    per_cell, places = _MASK_BYTES, 0
     if params.flash_attn == "off":
-        per_cell, places = _FLOAT, _PLACE * max(v for _, v in card.kv_elements)
+        per_cell, places = _FLOAT_BYTES, _POSITION_BYTES * max(v for _, v in card.kv_elements)
     batch = min(BATCH, load.n_ctx)
     whole, part = (batch * (n * per_cell + places) if n else 0 for n in (cells, windows))
     return kinds, ((whole, part) if any(kinds) else (whole + part, 0))
 
 
 def _base(card: ModelCard) -> int:
-    base = BASE + (_GRAPHS if card.architecture in _MANY_NODES else 0)
+    base = BASE_BYTES + (_GRAPHS_BYTES if card.architecture in _MANY_NODES else 0)
     return base + card.n_vocab * _PER_TOKEN + card.n_layers * _PER_LAYER + card.n_embd * _PER_WIDTH

@@ -20,7 +20,7 @@ from paceline.engine.model.model_params import DEFAULT_CTX, KV_TYPES
 from paceline.params import ModelParams
 
 BATCH = 512
-"""Tokens that are computed together at most."""
+"""Upper bound of the tokens that are computed together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,12 +30,12 @@ class Load:
     Attributes:
         card: The model.
         params: How it is loaded.
-        n_rows: Rows of logits that one decode gives at most.
-        measured: What a dry run told, or None if there was none.
-        measured_for: With which parameters that was.
-        n_states: Earlier states of a recurrent memory that it keeps at most.
+        n_rows: Upper bound of the rows of logits of one decode.
+        measured: Result of a dry run, or None if there was none.
+        measured_for: Parameters of the dry run.
+        n_states: Upper bound of the earlier states of a recurrent memory that it keeps.
         head: The target's head, which is loaded as the target is, or None if it has none.
-        n_hidden: Of a head, the width of the target's states that are kept for it.
+        n_hidden: Width of the target's states that are kept for a head; 0 without one.
     """
 
     card: ModelCard
@@ -65,13 +65,13 @@ class Load:
 
 
 def without_heads(card: ModelCard) -> ModelCard:
-    """Return a model whose heads are not loaded, or are counted for themselves."""
+    """Return a model without its heads, for when they are not loaded or counted separately."""
     n = card.n_layers - card.n_heads
     return card if card.sidecar or not card.n_heads else _with_layers(card, range(n))
 
 
 def _heads_of(card: ModelCard) -> ModelCard:
-    """Return what a file's heads alone take; they share the target's embeddings and output."""
+    """Return the card of a file's heads alone; they share the target's embeddings and output."""
     kind = head_kind(card.sidecar)
     if kind is not None and not kind.has_cache:
         return structs.replace(card, kv_elements=((0, 0),) * card.n_layers)

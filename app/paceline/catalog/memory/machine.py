@@ -18,8 +18,8 @@ from paceline.errors import ValueOutOfRangeError
 from paceline.messages import DeviceInfo
 from paceline.params import ModelParams
 
-_MARGIN = 512 * 2**20
-_MOST_MARGIN = 2 * 2**30
+_MIN_MARGIN_BYTES = 512 * 2**20
+_MAX_MARGIN_BYTES = 2 * 2**30
 _MARGIN_SHARE = 20
 
 
@@ -63,7 +63,7 @@ class Machine:
         it is a twentieth of that.
         """
         size = self.free[device.name] if device.server else device.total_bytes
-        return min(max(_MARGIN, size // _MARGIN_SHARE), _MOST_MARGIN)
+        return min(max(_MIN_MARGIN_BYTES, size // _MARGIN_SHARE), _MAX_MARGIN_BYTES)
 
 
 def without_servers(params: ModelParams, devices: Sequence[DeviceInfo]) -> ModelParams:

@@ -24,22 +24,22 @@ Saving = Literal[
 
 
 Measurement = DryRun
-"""Memory that llama.cpp would take for one model, by a load that allocates nothing."""
+"""Memory that llama.cpp would use for one model, by a load that allocates nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """Memory that one model takes of one device.
+    """Memory that one model uses on one device.
 
     Attributes:
-        weights: Of the model itself.
+        weights: The model's weights.
         kv: Caches of keys, values and the present recurrent state.
-        compute: Buffers, and what llama.cpp keeps beside them (`compute.BASE`).
+        compute: Buffers, and llama.cpp's memory beside them (`compute.BASE_BYTES`).
         states: Earlier recurrent states, or copies of the present one, so that drafts can be taken
             back; of sliding windows, a copy from a prompt's end. As many as what is left has room
             for, so they need not fit.
-        beyond_windows: Of `kv`, what layers with a sliding window keep beyond it.
-        beside: Of `compute`, what is no buffer of llama.cpp.
+        beyond_windows: Part of `kv` that layers with a sliding window keep beyond it.
+        beside: Part of `compute` that is no buffer of llama.cpp.
         spare: Pages of the file whose weights were copied into another layout. They stay as long
             as no other program needs the memory, so they need not fit.
     """
@@ -60,7 +60,7 @@ class Share:
 
 @dataclass(frozen=True, slots=True)
 class DevicePlan:
-    """Memory that both models take of one device.
+    """Memory that both models use on one device.
 
     Attributes:
         device: Its name, as `EngineDescribed.devices` has it.
@@ -68,10 +68,10 @@ class DevicePlan:
         target: The target's share.
         draft: The share of the draft model, or of the target's head: its layers, its cache and the
             target's states that it reads.
-        free: What can be had now, with what the loaded pair would give back.
-        total: What the device has.
-        margin: What should stay free.
-        prompts: What states of prompts may take in the end, of what is left.
+        free: Free bytes, with those that the loaded pair would give back.
+        total: Size of the device's memory.
+        margin: Bytes that should stay free.
+        prompts: Upper bound of the prompt cache's part of the remaining bytes.
         n_layers: Layers of the target that lie on it, its output counted as one.
         n_draft_layers: The same of the draft model.
         shares: Name of the device whose memory it is, or empty if it has its own.
@@ -106,7 +106,7 @@ class DevicePlan:
 
     @property
     def buffers(self) -> int:
-        """Bytes that `DeviceMemory` tells of, once both are loaded.
+        """Bytes that `DeviceMemory` will report once both are loaded.
 
         Copies of weights are among it, and of the CPU states as well that only fit where they are
         copied.
@@ -115,7 +115,7 @@ class DevicePlan:
         return sum(each.total - each.beside + each.spare + each.states for each in shares)
 
     def with_guests(self, guests: Sequence[DevicePlan]) -> DevicePlan:
-        """Return the plan with what devices take that share its memory."""
+        """Return the plan with the use of the devices that share its memory."""
         taken = sum(guest.target.total + guest.draft.total for guest in guests)
         return replace(
             self,
@@ -144,11 +144,11 @@ class MemoryRemedy:
     """A way to make a pair fit; offered in a fixed order, the mildest first.
 
     Attributes:
-        saving: What it gives up. With "smaller-draft" and "none" another file is to be chosen:
-            the sentence says so, and the parameters are those that did not fit.
+        saving: The thing that it gives up. With "smaller-draft" and "none" another file has to be
+            chosen: the sentence says so, and the parameters are those that did not fit.
         text: One sentence.
-        target: How to load the target then.
-        drafting: What drafts then, and how it is loaded.
+        target: Parameters of the target then.
+        drafting: The drafter then, with its parameters.
     """
 
     saving: Saving
@@ -159,15 +159,15 @@ class MemoryRemedy:
 
 @dataclass(frozen=True, slots=True)
 class MemoryPlan:
-    """Memory that a pair takes, by device.
+    """Memory that a pair uses, by device.
 
     Attributes:
         devices: The CPU's memory last.
-        target: How the target would be loaded, with automatic values decided.
-        drafting: What drafts, a draft model with automatic values decided, too.
+        target: Parameters of the target, with automatic values resolved.
+        drafting: The drafter, with automatic values resolved.
         remedies: Empty when it fits.
         is_measured: Whether caches and buffers were measured by a dry run, not estimated.
-        going_back: How the target takes tokens back, or None if that was not measured.
+        going_back: The way in which the target takes tokens back, or None if it was not measured.
     """
 
     devices: tuple[DevicePlan, ...]
@@ -191,7 +191,7 @@ class MemoryPlan:
         """Return the plan with the states of prompts; they take of what is left, so they fit.
 
         Args:
-            storage: How many are kept, or None if there is none.
+            storage: The prompt cache's storage, or None if there is none.
         """
         if storage is None or not self.fits:
             return self

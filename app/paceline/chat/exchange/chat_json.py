@@ -1,10 +1,10 @@
 """A conversation as JSON, complete: the whole tree, its files, and how every reply was made.
 
-It is an object with five fields: `format`, `version`, `conversation` (title, flags and
-settings), `messages` (in the order in which they were added, so each after its parent) and `runs`
-(`run_record`). One difference to that: JSON has no infinity, so a bias that forbids a token is
-the text "-Infinity". Settings may be missing, and may have fields that a later version added. Since
-version 2 a record tells what a reply kept of an earlier one.
+It is an object with five fields: `format`, `version`, `conversation` (title, flags and settings),
+`messages` (in the order in which they were added, so each after its parent) and `runs`
+(`run_record`). One difference to that: JSON has no infinity, so a bias that forbids a token is the
+text "-Infinity". Settings may be missing, and may have fields that a later version added. Since
+version 2 a record has what a reply kept of an earlier one.
 
 A file from elsewhere is read field by field, and an error says which field is wrong: it may be
 damaged or malicious, with numbers out of any range, megabytes of text where a name belongs, half
@@ -227,8 +227,7 @@ def from_json(data: object) -> tuple[Conversation, dict[str, RunRecord]]:
 
 
 def folder_in(data: dict[str, Any]) -> Folder | None:
-    """Return the folder, without an id, in data that `from_json` takes, or None if there is
-    none."""
+    """Return the folder, without an id, of data that `from_json` takes, or None."""
     found = scrubbed(data["conversation"].get("folder"))
     if found is None:
         return None
@@ -407,7 +406,7 @@ def _check_record(record: RunRecord, place: str) -> None:
 
 
 def _unsound(value: Any, place: str) -> str:
-    """Return the place of the first number that is negative, infinite or too large, or ""."""
+    """Return the position of the first number that is negative, infinite or too large, or ""."""
     if isinstance(value, dict):
         parts = ((f"{place}.{key}", part) for key, part in value.items())
     elif isinstance(value, (list, tuple)):

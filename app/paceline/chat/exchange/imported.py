@@ -1,4 +1,4 @@
-"""A chat of another program: the tree of its messages, and what is lost of it.
+"""A chat of another program: the tree of its messages, and the content that cannot be kept.
 
 A reader makes a `Node` of everything that stands in the file's tree; `ParsedChat.chat` makes a
 conversation of those that have a text or files, and counts all that has no place in one.
@@ -51,9 +51,9 @@ class ImportedChat(NamedTuple):
         conversation: The chat; its ids are the file's.
         records: How its replies were made, by message id; only Paceline's files have them.
         system_prompt: What another program's chat put before it; empty means nothing.
-        left_out: How much of what cannot be kept, of kinds that there are.
+        left_out: Number of items that cannot be kept, by kind.
         folder: The one that it was in, without an id, or None if there is none.
-        program: Whose file it is.
+        program: Name of the program that wrote the file.
     """
 
     conversation: Conversation
@@ -72,10 +72,11 @@ class Node:
         parent: The one before it; None for the first ones.
         role: Who wrote it, in the file's words, or None if not a message.
         text: What was written.
-        reasoning: What a model thought before that; without a text: before the reply that follows.
+        reasoning: The model's reasoning before the text, or before the next reply if there is no
+            text.
         created_s: When, in seconds since the epoch; 0 where that is not known.
         files: Text files that came with it.
-        left_out: What of it cannot be kept.
+        left_out: Its content that cannot be kept, counted by kind.
     """
 
     parent: str | None
@@ -94,15 +95,15 @@ class ParsedChat:
     Attributes:
         place: Where it stands in the file, for errors.
         nodes: Its tree, by id, in any order.
-        end: The id of the last node that was shown; anything else: the newest is.
-        title: Its title; blank: the first question gives one.
+        end: The id of the last node that was shown; any other value stands for the newest node.
+        title: Its title; if blank, the first question gives one.
         file_name: The title where nothing else gives one.
         created_s: When it was begun, in seconds since the epoch; 0 means with its first message.
         changed_s: When it last changed; 0 means with its last message.
         pinned: Whether it stood above others.
         tags: Words that it was sorted by.
-        system_prompt: What stood before all of it, beside the tree.
-        left_out: What cannot be kept of what is in no node.
+        system_prompt: The system prompt, if the file keeps it outside the tree.
+        left_out: Content outside the nodes that cannot be kept, counted by kind.
     """
 
     place: str
@@ -191,8 +192,8 @@ class _Reached(NamedTuple):
     Attributes:
         message: The last message, or None if there is none.
         time_s: When the latest of them was written.
-        thinker: The node from which the reasoning on is, or None if there is none.
-        reasoning: What was thought since then, for the reply that follows.
+        thinker: The first node of the pending reasoning, or None.
+        reasoning: Reasoning since that node, for the reply that follows.
     """
 
     message: str | None = None
@@ -234,7 +235,7 @@ def _messages(nodes: Mapping[str, Node]) -> tuple[dict[str, Message], dict[str, 
 
 
 def _made(key: str, node: Node, above: _Reached, *, is_last: bool) -> Iterator[Message]:
-    """Yield what a node says: a message, before it a reply that only thought, or nothing."""
+    """Yield a node's messages: a reply that has only reasoning, then its own; either may lack."""
     role = _ROLES.get(node.role) if isinstance(node.role, str) else None
     says = role is not None and bool(node.text.strip() or node.files)
     parent, reasoning = above.message, above.reasoning
@@ -282,7 +283,7 @@ def seconds(value: object, unit: float = 1.0) -> float:
 
     Args:
         value: What stands in the file.
-        unit: How many of it are a second.
+        unit: Units per second, such as 1000 for milliseconds.
     """
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         time_s = min(value, 1e18) / unit
@@ -303,7 +304,7 @@ def file_of(name: object, text: str) -> Attachment:
 
 
 def kind_of_file(what: object) -> LeftOut:
-    """Return what a file is that has no text, from its type in the words of a file."""
+    """Return the kind of a file without text, by the media type that the export gives."""
     name = what.lower() if isinstance(what, str) else ""
     if "image" in name:
         return "images"

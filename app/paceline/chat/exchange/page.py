@@ -34,8 +34,9 @@ from paceline.names import visible
 from paceline.run_record import RunRecord
 from paceline.sizes import readable_size
 
-MOST_VERSIONS = 8
-"""Versions of a reply on a page at most, the newest; each takes twice the room of the reply."""
+MAX_VERSIONS = 8
+"""Upper bound of the versions of a reply on a page, the newest; each takes twice the size of the
+reply."""
 
 
 class PageLook(NamedTuple):
@@ -147,7 +148,7 @@ class _Page:
 
     def versions(self, shown: Message, siblings: Sequence[Message]) -> None:
         for number, other in enumerate(siblings, start=1):
-            if other is shown or number <= len(siblings) - MOST_VERSIONS:
+            if other is shown or number <= len(siblings) - MAX_VERSIONS:
                 continue
             summary = escape(self._words.version.format(other=number, n=len(siblings)))
             table = as_table(compare(other.text, shown.text))

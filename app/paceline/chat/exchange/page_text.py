@@ -71,7 +71,7 @@ class TokenSpans:
         return list(dict.fromkeys(trace.source for trace, _ in self._tokens))
 
 
-# One character each, so that places stay: what the parser would make something else of.
+# Characters that the parser would replace, each by one character, so that positions stay valid.
 _CLEAN = str.maketrans({"\r": " ", "\v": " ", "\f": " ", "\0": "\ufffd"})
 _TASKS = {"box": "☐ ", "tick": "☑ "}
 _SPREAD = frozenset({"ul", "ol", "blockquote", "table", "thead", "tbody", "hr"})

@@ -41,8 +41,8 @@ class Chats(NamedTuple):
     """The chats of a file.
 
     Attributes:
-        whole: The chats that can be imported, in the file's order.
-        damaged: Why each of the others cannot.
+        whole: Chats that can be imported, in the file's order.
+        damaged: The error of each chat that cannot be imported.
     """
 
     whole: tuple[ImportedChat, ...]
@@ -217,7 +217,7 @@ def _of_lines(lines: list[_Item]) -> list[_Item] | None:
 
 
 def _of_broken_list(text: str) -> list[_Item]:
-    """Return the chats of a list of which a part is no JSON; none: no chat of it is whole.
+    """Return the whole chats of a list that is partly no JSON; empty if there are none.
 
     The next whole chat after the broken part is looked for. A chat that is quoted in a message is
     none: its quotation marks have backslashes there.
@@ -242,7 +242,7 @@ def _of_broken_list(text: str) -> list[_Item]:
 
 
 def _next_chat(decoder: json.JSONDecoder, text: str, at: int) -> int:
-    """Return where the comma before the next whole chat stands; the text's end: there is none."""
+    """Return the index of the comma before the next whole chat, or the text's length."""
     while (found := _OBJECT.search(text, at)) is not None:
         at = found.end() - 1
         try:

@@ -53,7 +53,7 @@ class Words:
         confidence: The drafter's confidence.
         legend: What the colours mean.
         legend_target: What no colour means.
-        local: Makes of a number what is formatted with a language's signs.
+        local: Formats a number with a language's separators.
     """
 
     you: str = "You"

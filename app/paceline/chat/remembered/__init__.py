@@ -1,1 +1,1 @@
-"""The engine's knowledge of stored chats, which hears of what is deleted."""
+"""Stored chats in the engine: their texts and states, kept in step with deletions."""

@@ -1,9 +1,9 @@
-"""Has the engine drop its stored states of chats: what is deleted, or private and left, is gone.
+"""Makes the engine drop its stored states of chats that are deleted, or private and closed.
 
 A chat's states go as soon as the chat, a message or a version of it is deleted, before any undo
 ends; one that comes back is read again. The engine does it, since it may be writing just then.
-While it is busy, files are deleted here, too, and in memory they go between two steps; what it did
-not come to before its end is deleted afterwards. On the thread of the chat session.
+While it is busy, files are deleted here, too, and states in memory go between two steps; what it
+did not delete before its end is deleted afterwards. On the thread of the chat session.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class ChatStates:
             self.drop(chat)
 
     def _on_left(self, chat: str) -> None:
-        """Drop the states of a chat that stays nowhere; of a new one a beginning may be read."""
+        """Drop the states of a chat that is not kept; its beginning may have been read."""
         if chat in self._known or self._conversations.is_private(chat):
             self.drop(chat)
 
@@ -69,7 +69,7 @@ class ChatStates:
         self._ask(())
 
     def close(self) -> None:
-        """Delete the files of what the engine did not come to, or is not kept; it has ended.
+        """Delete the files that the engine, which has ended, left of deleted and private chats.
 
         It may have written at its end what another window has deleted meanwhile.
         """

@@ -21,7 +21,7 @@ from paceline.messages import Event, Remember, Remembered
 
 
 class StoredTexts:
-    """Knows which chats the engine has, and which are to follow.
+    """Queue of the chats whose texts the engine gets, with those that it has.
 
     Args:
         client: Where commands go.
@@ -39,8 +39,7 @@ class StoredTexts:
         conversations.on_texts = self._on_texts
 
     def set_limit(self, n_bytes: int) -> None:
-        """Hand in so many bytes of UTF-8 at most; 0 means nothing, and what the engine has is
-        gone."""
+        """Set the limit in bytes of UTF-8; 0 also removes the texts that the engine has."""
         if n_bytes != self._limit:
             self._limit = n_bytes
             for chat in tuple(self._sizes):
@@ -129,8 +128,7 @@ class StoredTexts:
         return tuple(reversed(texts)), size
 
     def _make_room(self, chat: str, size: int) -> bool:
-        """Take out older chats where the limit asks for it; False means that all the others are
-        newer."""
+        """Remove older chats until the limit holds; return False if all the others are newer."""
         others = self._sizes.keys() - {chat}
         while sum(self._sizes[name] for name in others) + size > self._limit:
             oldest = min(others, key=self._changed_s)

@@ -53,7 +53,7 @@ _PART = re.compile(
 
 
 def as_latex(chemistry: str) -> str | None:
-    r"""Return what stands in `\ce{…}` as LaTeX, or None if it is something else."""
+    r"""Return the content of `\ce{…}` as LaTeX, or None if it is no chemistry."""
     at, latex = 0, ""
     while at < len(chemistry):
         found = _PART.match(chemistry, at)

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 MAX_HIGHLIGHT_CHARS = 16_000
 MAX_HIGHLIGHT_LINE = 1_000
 MAX_HIGHLIGHT_S = 0.05
-"""Some grammars are slow on odd input; what takes longer is of one kind."""
+"""Upper bound of the time for one text; some grammars are slow on odd input, and the rest stays of
+one kind."""
 _KINDS: dict[_TokenType, str] = {
     Keyword: "keyword",
     Operator.Word: "keyword",

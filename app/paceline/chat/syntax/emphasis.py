@@ -24,8 +24,9 @@ _UNSPACED = re.compile(
 )
 _UNSEEN = re.compile("[\u200b-\u200d\u2060\ufe00-\ufe0f\U000e0100-\U000e01ef]")
 """Joiners and variants, which say nothing about the letter beside them."""
-_MOST_SIGNS = 8
-"""Signs of punctuation between marks and a letter that are skipped at most, as in `“模型”**`."""
+_MAX_SIGNS = 8
+"""Upper bound of the punctuation characters that are skipped between marks and a letter, as in
+`“模型”**`."""
 
 
 def beside_letters(found: Scanned, src: str, start: int, last: int) -> Scanned:
@@ -40,8 +41,8 @@ def beside_letters(found: Scanned, src: str, start: int, last: int) -> Scanned:
     if src.isascii():
         return found
     end = start + found.length
-    before = range(start - 1, max(-1, start - 1 - _MOST_SIGNS), -1)
-    after = range(end, min(last, end + _MOST_SIGNS))
+    before = range(start - 1, max(-1, start - 1 - _MAX_SIGNS), -1)
+    after = range(end, min(last, end + _MAX_SIGNS))
     if not (_is_unspaced(src[at] for at in before) or _is_unspaced(src[at] for at in after)):
         return found
     left = src[start - 1] if start else " "

@@ -34,10 +34,11 @@ _COMMANDS = re.compile(r"\\[A-Za-z]+\s*(?:\{[^{}]*\})?")
 _PROSE = re.compile(
     r"\d[\d.,]*(?:\s+(?:to|and|or|per|a)\b|.*\b[A-Za-z]{4})|.*\b[A-Za-z]{3,}\s+[A-Za-z]{3,}\b"
 )
-_MAX_JUDGED = 200
-"""Characters by which prose is told from a formula; the pattern is quadratic in them."""
+_MAX_JUDGED_CHARS = 200
+"""Upper bound of the characters that decide between prose and formula; the pattern is quadratic in
+them."""
 _BEGIN = re.compile(r"\\begin\{([A-Za-z]+\*?)\}")
-_MOST_NESTED = 10
+_MAX_NESTING = 10
 _NO_PROSE = re.compile(r"[&=^_\\\d+<>]")
 _FENCE = re.compile(r"(`{3,}|~{3,})[ \t]*math\b[^\n]*\n.*\n {0,3}\1[`~]*", re.DOTALL)
 _OPEN = re.compile(r"\\[(\[]|\$\$(?=\S)|\\begin\{")
@@ -101,7 +102,7 @@ def _end_of_environment(src: str, begin: re.Match[str], last: int) -> int:
         depth += 1 if mark[1] == "begin" else -1
         if not depth:
             return mark.end()
-        if depth > _MOST_NESTED:
+        if depth > _MAX_NESTING:
             break
     return -1
 
@@ -114,7 +115,7 @@ def _is_formula(src: str, start: int, end: int) -> bool:
     """Return whether what stands between two single dollar signs is no prose."""
     if start and (src[start - 1].isalnum() or src[start - 1] in "$_"):
         return False
-    return not _PROSE.match(_COMMANDS.sub(" ", src[start + 1 : end - 1][:_MAX_JUDGED]))
+    return not _PROSE.match(_COMMANDS.sub(" ", src[start + 1 : end - 1][:_MAX_JUDGED_CHARS]))
 
 
 def formula_block(state: StateBlock, first: int, end: int, silent: bool) -> bool:  # noqa: FBT001

@@ -87,11 +87,11 @@ class Outline(NamedTuple):
     """Paths of a formula, in units of which `EM` are one em; y goes down from the baseline.
 
     Attributes:
-        left: Where it begins; 0 or less.
-        width: How far it reaches from there.
-        ascent: How far it reaches above the baseline.
-        descent: How far it reaches below it.
-        shapes: What it is made of.
+        left: Position of the left edge; 0 or less.
+        width: Width from the left edge.
+        ascent: Height above the baseline.
+        descent: Depth below the baseline.
+        shapes: The paths.
     """
 
     left: float
@@ -123,7 +123,7 @@ def _latex(source: str) -> str:
 
 
 def mathml(source: str) -> ET.Element | None:
-    """Return a formula, given with its marks, as MathML, or None if it is none."""
+    """Return a formula, given with its marks, as MathML, or None if it cannot be read."""
     from latex2mathml.converter import convert_to_element  # noqa: PLC0415  most replies have none
 
     latex = _latex(source)
@@ -202,7 +202,7 @@ def _plain_array(found: re.Match[str]) -> str:
 
 
 def outline(source: str) -> Outline | None:
-    """Return how a formula, given with its marks, looks, or None if only its source can be shown.
+    """Return the outline of a formula, given with its marks, or None if it cannot be drawn.
 
     One thread at a time. A formula that takes longer than `MAX_LAYOUT_S` is given up.
     """
@@ -216,7 +216,7 @@ def outline(source: str) -> Outline | None:
 
 
 def _is_known(element: ET.Element) -> bool:
-    """Write an element's text and attributes as they are meant; tell if nothing else is in it."""
+    """Normalise an element's text and attributes; return whether all of it is known."""
     if element.text == "&":  # what parts columns, where there are none
         return False
     element.text = _ESCAPED.sub(r"\1", unescape(element.text or ""))
@@ -248,7 +248,7 @@ class _TooSlowError(Exception):
 
 @cache
 def _layout() -> Callable[[ET.Element], Outline | None]:
-    """Load ziamath, and return what lays MathML out, or None if a part of it would be missing."""
+    """Load ziamath, and return a layout function, which gives None if a part would be missing."""
     import ziamath  # noqa: PLC0415
     from ziamath.nodes import Mnode  # noqa: PLC0415
     from ziamath.nodes.mrow import Mrow  # noqa: PLC0415

@@ -79,8 +79,8 @@ def _library(facts: ReportFacts) -> Iterator[Problem]:
     if is_driver or facts.no_gpus:
         yield Problem(
             "gpu-driver",
-            f"A GPU's driver has ended or held llama.cpp where it starts; after {gpu_starts.MOST} "
-            "such starts in a row GPUs are left out.",
+            "A GPU's driver has ended or held llama.cpp where it starts; after "
+            f"{gpu_starts.MAX_FAILED_STARTS} such starts in a row GPUs are left out.",
             "Update the driver. It is tried again when you have logged in anew, or once the file "
             f"{gpu_starts.noted_in()} is deleted.",
         )

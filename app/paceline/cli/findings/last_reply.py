@@ -15,7 +15,7 @@ from paceline.cli.chat_run import stats_object
 from paceline.errors import UserError
 from paceline.sizes import percent
 
-_PLACES_SHOWN = 16
+_MAX_POSITIONS_SHOWN = 16
 
 
 def collect(folder: Path) -> dict[str, Any]:
@@ -105,8 +105,8 @@ def _drafter(name: str, d: dict[str, Any]) -> list[str]:
     ]
     places = d["accepted_per_position"]
     if places:
-        rates = " ".join(_share(n, d["drafts"]) for n in places[:_PLACES_SHOWN])
-        more = " …" if len(places) > _PLACES_SHOWN else ""
+        rates = " ".join(_share(n, d["drafts"]) for n in places[:_MAX_POSITIONS_SHOWN])
+        more = " …" if len(places) > _MAX_POSITIONS_SHOWN else ""
         lines.append(f"  accepted by place: {rates}{more}")
     return lines
 

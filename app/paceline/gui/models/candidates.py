@@ -18,7 +18,7 @@ from paceline.catalog.hub.values import (
     is_reference,
     parse_reference,
 )
-from paceline.catalog.judge.first_choice import WORTH_IT
+from paceline.catalog.judge.first_choice import MIN_SPEEDUP
 from paceline.catalog.judge.speed import Speeds, TokenWork, work_of, work_of_head, work_of_size
 from paceline.catalog.local.library import LibraryEntry
 from paceline.catalog.sidecar import has_head_by_path, sidecar_in_path
@@ -230,7 +230,9 @@ def speed_text(speeds: Speeds | None, *, is_drafted: bool = False) -> str:
     if is_drafted:
         return _tr("about {} tokens/s").format(drafted)
     words = _tr("about {} tokens/s, {} with drafts")
-    return (words if speeds.gain >= WORTH_IT else _tr("about {} tokens/s")).format(alone, drafted)
+    return (words if speeds.gain >= MIN_SPEEDUP else _tr("about {} tokens/s")).format(
+        alone, drafted
+    )
 
 
 @dataclass(frozen=True, slots=True)

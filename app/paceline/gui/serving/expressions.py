@@ -12,7 +12,7 @@ from paceline.gui.kit.sentences import said
 from paceline.gui.look.scale import HALF, STEP
 from paceline.gui.settings.forms import OwnField, TextRow
 from paceline.gui.state.settings_store import Setting
-from paceline.server.unchanged import LONGEST, check_expression
+from paceline.server.unchanged import MAX_PATTERN_CHARS, check_expression
 
 
 class ExpressionList(OwnField):
@@ -21,7 +21,7 @@ class ExpressionList(OwnField):
     def __init__(self, setting: Setting) -> None:
         super().__init__(setting)
         self.rows: list[TextRow] = []
-        self.field = QLineEdit(maxLength=LONGEST)
+        self.field = QLineEdit(maxLength=MAX_PATTERN_CHARS)
         self.field.setPlaceholderText("^x-billing-header: ")
         self.field.setAccessibleName(self.tr("Regular expression"))
         self.add = QPushButton(self.tr("Add"), autoDefault=False)

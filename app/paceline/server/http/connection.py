@@ -9,7 +9,7 @@ import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from paceline.server.errors import ApiError
-from paceline.server.limits import HEAD_S, MOST_CONNECTIONS, REST_S, STALLED_S
+from paceline.server.limits import HEAD_S, MAX_CONNECTIONS, REST_S, STALLED_S
 from paceline.server.streams import as_json, json_response
 
 if TYPE_CHECKING:
@@ -30,9 +30,9 @@ class Connection(H11Protocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin; see `asyncio.Protocol`."""
         super().connection_made(transport)
-        if len(self.connections) > 2 * MOST_CONNECTIONS:
+        if len(self.connections) > 2 * MAX_CONNECTIONS:
             transport.abort()
-        elif len(self.connections) > MOST_CONNECTIONS:
+        elif len(self.connections) > MAX_CONNECTIONS:
             self.app = _tell_of_no_room
         self._look()
 
@@ -115,7 +115,7 @@ async def _tell_of_no_room(scope: Scope, receive: Receive, send: Send) -> None:
     error = ApiError(
         503,
         "too_many_connections",
-        f"{MOST_CONNECTIONS} connections are open already. Try again later.",
+        f"{MAX_CONNECTIONS} connections are open already. Try again later.",
         headers={"connection": "close"},
     )
     response = json_response(error.body(scope["path"]), error.status, error.headers)

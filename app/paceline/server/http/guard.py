@@ -17,7 +17,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import Response
 
 from paceline.server.errors import ApiError
-from paceline.server.limits import LARGEST_HEAD, MOST_HEADERS
+from paceline.server.limits import MAX_HEAD_BYTES, MAX_HEADERS
 from paceline.server.streams import json_response
 
 if TYPE_CHECKING:
@@ -151,11 +151,11 @@ def _check_form(scope: Scope, headers: Headers) -> None:
     """Refuse a request that two programs could read in two ways, or that is too large."""
     size = len(scope["raw_path"]) + len(scope["query_string"])
     size += sum(len(name) + len(value) for name, value in headers.raw)
-    if size > LARGEST_HEAD or len(headers.raw) > MOST_HEADERS:
+    if size > MAX_HEAD_BYTES or len(headers.raw) > MAX_HEADERS:
         raise ApiError(
             431,
             "headers_too_large",
-            f"There may be {MOST_HEADERS} headers at most, of {LARGEST_HEAD >> 10} KB together.",
+            f"There may be {MAX_HEADERS} headers at most, of {MAX_HEAD_BYTES >> 10} KB together.",
         )
     for name in _ONCE:
         if len(headers.getlist(name)) > 1:

@@ -13,7 +13,7 @@ from paceline.engine.calls.pieces import Answer
 from paceline.server.context import Context, ignored_header
 from paceline.server.errors import refused
 from paceline.server.fields import read, read_stops
-from paceline.server.limits import MOST_FILES, MOST_LIKELY
+from paceline.server.limits import MAX_FILES, MAX_TOP_LOGPROBS
 from paceline.server.llama.props import drawn_by
 from paceline.server.openai.completions import PromptIn, read_prompts
 from paceline.server.replies import Grown, Progressed, RunningReply, Waits
@@ -84,8 +84,8 @@ async def infill(request: Request) -> Response:
     context = Context.of(request)
     body, ignored = read(InfillRequest, await context.body(request))
     extra = body.input_extra or ()
-    if len(extra) > MOST_FILES:
-        raise refused("input_extra", f"There may be {MOST_FILES:,} texts at most.")
+    if len(extra) > MAX_FILES:
+        raise refused("input_extra", f"There may be {MAX_FILES:,} texts at most.")
     files = tuple(ProjectFile(file.filename, file.text) for file in extra)
     prompt = Infill(body.input_prefix + body.prompt, body.input_suffix, files)
     fields = {"prompt": "input_prefix", "suffix": "input_suffix"}
@@ -100,8 +100,8 @@ async def _answer(
     fields: Mapping[str, str] = MappingProxyType({}),
 ) -> Response:
     context = Context.of(request)
-    if not 0 <= body.n_probs <= MOST_LIKELY:
-        raise refused("n_probs", f"n_probs must be from 0 to {MOST_LIKELY}.")
+    if not 0 <= body.n_probs <= MAX_TOP_LOGPROBS:
+        raise refused("n_probs", f"n_probs must be from 0 to {MAX_TOP_LOGPROBS}.")
     if body.n_predict is not None and body.n_predict < -1:
         raise refused("n_predict", "n_predict must be -1 (no limit) or more.")
     served = await context.models.wanted(body.model)
@@ -188,7 +188,7 @@ def _left_out(reply: RunningReply) -> list[str]:
 
 
 def _chosen(told: dict[str, Any], paths: list[str] | None) -> dict[str, Any]:
-    """Return the values at these paths, such as ``timings/prompt_n``, or None if all of it."""
+    """Return the values at these paths, such as ``timings/prompt_n``; None means all of it."""
     if paths is None:
         return told
     found = {}

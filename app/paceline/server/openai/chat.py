@@ -11,7 +11,7 @@ from paceline.engine.calls.pieces import Answer, CallArguments, CallBegan, CallE
 from paceline.server.context import Context, Effort, ignored_header, think_of
 from paceline.server.errors import refused
 from paceline.server.fields import read, read_stops
-from paceline.server.limits import MOST_LIKELY
+from paceline.server.limits import MAX_TOP_LOGPROBS
 from paceline.server.openai.choices import (
     StreamOptions,
     figures_of,
@@ -199,8 +199,8 @@ def _predicted(body: ChatRequest) -> str:
 
 def _n_likely(body: ChatRequest) -> int:
     n_top = body.top_logprobs
-    if n_top is not None and not 0 <= n_top <= MOST_LIKELY:
-        raise refused("top_logprobs", f"top_logprobs must be from 0 to {MOST_LIKELY}.")
+    if n_top is not None and not 0 <= n_top <= MAX_TOP_LOGPROBS:
+        raise refused("top_logprobs", f"top_logprobs must be from 0 to {MAX_TOP_LOGPROBS}.")
     if n_top and not body.logprobs:
         raise refused("top_logprobs", "top_logprobs needs logprobs to be true.")
     return (n_top or 0) if body.logprobs else -1

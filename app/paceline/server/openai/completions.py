@@ -9,7 +9,7 @@ from paceline.engine.calls.pieces import Answer
 from paceline.server.context import Context, ignored_header
 from paceline.server.errors import refused
 from paceline.server.fields import read, read_stops
-from paceline.server.limits import MOST_LIKELY, MOST_PROMPTS
+from paceline.server.limits import MAX_PROMPTS, MAX_TOP_LOGPROBS
 from paceline.server.openai.choices import (
     StreamOptions,
     figures_of,
@@ -94,8 +94,8 @@ def _check(body: CompletionRequest) -> None:
         raise refused("best_of", "best_of must be n: every reply that is generated is told.")
     if body.logprobs is None:
         return
-    if not 0 <= body.logprobs <= MOST_LIKELY:
-        raise refused("logprobs", f"logprobs must be from 0 to {MOST_LIKELY}.")
+    if not 0 <= body.logprobs <= MAX_TOP_LOGPROBS:
+        raise refused("logprobs", f"logprobs must be from 0 to {MAX_TOP_LOGPROBS}.")
     if body.echo:
         raise refused("logprobs", "logprobs are told of replies, not of prompts: leave out echo.")
 
@@ -116,8 +116,8 @@ def read_prompts(given: PromptIn, suffix: str | None = None) -> list[Prompt]:
     wanted: list[Any] = [given]
     if isinstance(given, list) and not (given and all(isinstance(each, int) for each in given)):
         wanted = given
-    if not 1 <= len(wanted) <= MOST_PROMPTS:
-        raise refused("prompt", f"There may be 1 to {MOST_PROMPTS} prompts.")
+    if not 1 <= len(wanted) <= MAX_PROMPTS:
+        raise refused("prompt", f"There may be 1 to {MAX_PROMPTS} prompts.")
     prompts: list[Prompt] = []
     for each in wanted:
         match each:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from paceline.content import Tool, ToolChoice, ToolUse
 from paceline.server.errors import refused
-from paceline.server.limits import MOST_TOOLS
+from paceline.server.limits import MAX_TOOLS
 from paceline.server.streams import as_json
 
 if TYPE_CHECKING:
@@ -41,8 +41,8 @@ def functions_of(
         ApiError: There are too many, or no function among them; one has no name, or two have the
             same.
     """
-    if len(tools) > MOST_TOOLS:
-        raise refused("tools", f"There may be {MOST_TOOLS} tools at most.")
+    if len(tools) > MAX_TOOLS:
+        raise refused("tools", f"There may be {MAX_TOOLS} tools at most.")
     functions = [(i, tool) for i, tool in enumerate(tools) if tool.type in kinds]
     others = [i for i, tool in enumerate(tools) if tool.type not in kinds]
     if others and not functions:

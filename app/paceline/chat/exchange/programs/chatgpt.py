@@ -26,7 +26,7 @@ _MARK = re.compile(r"( ?)\ue200([^\ue200\ue201]*)\ue201(?=(\s|[.,;:!?)\ue200]|\Z
 _OPEN_MARK = re.compile(r" ?\ue200\w*(?:(?:\ue202[\w-]*)+|\Z)")
 """The beginning of one in a text that was cut."""
 _EMPHASIS = re.compile("[\ue203-\ue206]")
-"""Around what a source supports."""
+"""Marks around text that a source supports."""
 
 
 def is_chat(data: dict[str, Any]) -> bool:

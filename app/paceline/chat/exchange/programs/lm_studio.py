@@ -83,7 +83,7 @@ def _system_prompt(data: dict[str, Any]) -> str:
 
 
 def _beside(data: dict[str, Any]) -> Counter[LeftOut]:
-    """Return what stands beside the messages and is lost."""
+    """Return the content beside the messages that cannot be kept, counted by kind."""
     lost: Counter[LeftOut] = Counter()
     lost["drafts"] += bool(text_in(data.get("clientInput")).strip())
     notes = data.get("notes")

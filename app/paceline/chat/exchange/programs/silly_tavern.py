@@ -1,4 +1,4 @@
-"""Chats of SillyTavern: lines of JSON, of which the first tells of the chat.
+"""Chats of SillyTavern: lines of JSON; the first describes the chat.
 
 Source for the format: SillyTavern's code (`src/endpoints/chats.js`, `public/script.js`,
 `public/scripts/tool-calling.js`). Its swipes are other versions of a reply.
@@ -119,7 +119,7 @@ def _node(parent: str | None, line: dict[str, Any], *, named: bool) -> Node:
 
 
 def _lost(extra: dict[str, Any]) -> Counter[LeftOut]:
-    """Return which files of a message are lost: the chat has only their places."""
+    """Count a message's lost files by kind: the chat has only their paths."""
     lost: Counter[LeftOut] = Counter()
     media = dicts(extra.get("media"))
     lost.update(kind_of_file(item.get("type") or "image") for item in media)

@@ -15,7 +15,7 @@ from PySide6.QtCore import QCoreApplication, QObject
 
 from paceline.catalog.hub.values import HubChoice, HubModel, HubRepository
 from paceline.catalog.judge.curated import BYTES_PER_WEIGHT, LOOKUP, CuratedPair
-from paceline.catalog.judge.first_choice import PLEASANT
+from paceline.catalog.judge.first_choice import READING_TOKENS_PER_S
 from paceline.catalog.judge.speed import (
     expected,
     expected_of_pair,
@@ -307,7 +307,7 @@ def recommended_pairs(pairs: Sequence[CuratedPair], machine: MachineFacts) -> li
     ranked = []
     for at, pair in enumerate(pairs):
         fit, speeds = _fit(pair, machine), expected_of_pair(pair, machine.reading)
-        is_pleasant = speeds is not None and speeds.alone.typical >= PLEASANT
+        is_pleasant = speeds is not None and speeds.alone.typical >= READING_TOKENS_PER_S
         rank = not pair.is_usable, _RANKS[fit], not is_pleasant, at
         ranked.append((rank, _offer_of_pair(pair, fit, str(at))))
     return [offer for _, offer in sorted(ranked, key=itemgetter(0))]

@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QPushButton, QWidget
 
-from paceline.catalog.judge.first_choice import WORTH_IT
+from paceline.catalog.judge.first_choice import MIN_SPEEDUP
 from paceline.catalog.judge.pairing import Remedy
 from paceline.catalog.judge.speed import Speeds
 from paceline.gui.kit.card import Card, FoldSection
@@ -149,10 +149,13 @@ class VerdictCard(RefitsWords, Card):
             words = said(verdict.reasons[0].text)
             return Conclusion(self.tr("Does not go together"), "loss", words)
         outlook, words = verdict.outlook, said(verdict.gain)
-        if outlook == "good" and speeds and speeds.drafted and speeds.gain < WORTH_IT:
+        if outlook == "good" and speeds and speeds.drafted and speeds.gain < MIN_SPEEDUP:
             outlook, words = "little", self.tr("On this machine drafts save little time.")
         elif (
-            outlook != "good" and speeds and speeds.basis == "measured" and speeds.gain >= WORTH_IT
+            outlook != "good"
+            and speeds
+            and speeds.basis == "measured"
+            and speeds.gain >= MIN_SPEEDUP
         ):
             outlook, words = "good", self.tr("On this machine drafts save time.")
         titles = {
