@@ -18,7 +18,7 @@ from paceline.workers.worker import Worker
 
 FEWER = (
     ("paceline.engine.measure.calibration", "ROUNDS", 2),
-    ("paceline.engine.measure.calibration", "LONG", 128),
+    ("paceline.engine.measure.calibration", "LONG_TOKENS", 128),
     ("paceline.engine.sameness.promise", "LIMIT_S", 0.0),
     ("paceline.engine.sameness.promise", "IDLE_S", 0.5),
 )
