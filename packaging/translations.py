@@ -5,7 +5,7 @@
 (finished translations stay, new strings are marked unfinished, old ones go) and compiles them to
 ``.qm``, which are shipped. ``check`` changes nothing, prints what is wrong and exits with 1; with
 ``--partial`` strings without a translation are allowed. ``list`` prints what is not translated yet.
-Translate by Qt Linguist, or by hand: take ``type="unfinished"`` away with the translation.
+Translate with Qt Linguist, or by hand: add the translation and remove ``type="unfinished"``.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def update(found: Found) -> None:
 
     Raises:
         OSError: A file cannot be written, or ``pyside6-lrelease`` is not installed.
-        subprocess.CalledProcessError: It failed.
+        subprocess.CalledProcessError: ``pyside6-lrelease`` failed.
         ValueError: A file is broken.
     """
     for language, full in LANGUAGES.items():
@@ -49,7 +49,7 @@ def update(found: Found) -> None:
 
 
 def release(file: Path) -> None:
-    """Compile a file; see `update` for the errors."""
+    """Compile a file to ``.qm``; raises the errors of `update`."""
     beside = shutil.which("pyside6-lrelease", path=str(Path(sys.executable).parent))
     tool = beside or shutil.which("pyside6-lrelease")
     if tool is None:
@@ -59,7 +59,7 @@ def release(file: Path) -> None:
 
 
 def faults(found: Found, *, is_partial: bool = False) -> list[str]:
-    """Everything that is wrong with the files as they are; changes nothing."""
+    """Return all problems of the files, one line each; changes nothing."""
     wrong = list(found.refused)
     for language in LANGUAGES:
         file = ts_file(language)
@@ -72,7 +72,7 @@ def faults(found: Found, *, is_partial: bool = False) -> list[str]:
 
 
 def main(argv: Sequence[str]) -> int:
-    """Do what the command line says; the exit code."""
+    """Run the command that the command line names, and return the exit code."""
     parser = argparse.ArgumentParser(description="Keep the translations of the interface.")
     parser.add_argument("command", choices=("update", "check", "list"))
     parser.add_argument("--partial", action="store_true", help="allow what is not translated")

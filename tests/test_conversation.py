@@ -42,7 +42,7 @@ def test_editing_starts_a_branch_that_leaves_the_rest_untouched() -> None:
     assert ids(conversation.activate("q1")) == ["q1", "a1", "q2", "a2"]
 
 
-def test_activating_goes_on_to_the_newest_leaf() -> None:
+def test_activating_a_message_continues_to_its_newest_leaf() -> None:
     conversation = (
         tree()
         .add(Message.of_text("a2b", "q2", "assistant", "Another"))
@@ -52,10 +52,10 @@ def test_activating_goes_on_to_the_newest_leaf() -> None:
     assert ids(conversation.activate("a2")) == ["q1", "a1", "q2", "a2"]
 
 
-def test_a_newer_reply_that_was_left_for_an_older_one_hides_nothing() -> None:
+def test_the_newest_leaf_may_be_in_a_branch_that_was_left() -> None:
     left = tree().add(Message.of_text("a1b", "q1", "assistant", "Left")).activate("a1")
     assert ids(left) == ["q1", "a1", "q2", "a2"]
-    assert ids(left.activate("q1")) == ["q1", "a1b"], "it is newer than what follows the older one"
+    assert ids(left.activate("q1")) == ["q1", "a1b"], "a1b is newer than a2, which follows a1"
     gone_on = left.add(Message.of_text("q3", "a2", "user", "Third"))
     assert ids(gone_on.activate("q1")) == ["q1", "a1", "q2", "a2", "q3"]
 
@@ -102,7 +102,7 @@ def test_titles_are_one_short_line(content: str, title: str) -> None:
     assert title_of(content) == title
 
 
-def test_a_message_brings_the_change_and_an_edit_keeps_the_files() -> None:
+def test_a_message_sets_the_time_of_change_and_an_edit_keeps_the_attachments() -> None:
     files = (Attachment("a.txt", "a", 1),)
     conversation = Conversation("c", created_s=1.0, changed_s=5.0).add(
         Message.of_text("q1", None, "user", "x", 9.0, attachments=files)
@@ -114,7 +114,7 @@ def test_a_message_brings_the_change_and_an_edit_keeps_the_files() -> None:
     assert edited.edit("q1b", "q1c", of_text("z"), attachments=()).messages["q1c"].attachments == ()
 
 
-def test_one_steps_through_siblings_and_not_beyond() -> None:
+def test_siblings_end_at_the_first_and_the_last_one() -> None:
     conversation = tree().add(Message.of_text("a2b", "q2", "assistant", "Another"))
     sibling = conversation.sibling("a2b", -1)
     assert sibling is not None
@@ -128,7 +128,7 @@ def test_one_steps_through_siblings_and_not_beyond() -> None:
     assert conversation.children("a2b") == ()
 
 
-def test_ten_thousand_messages_are_no_obstacle() -> None:
+def test_a_path_of_ten_thousand_messages_is_walked_in_linear_time() -> None:
     messages = {
         str(n): Message.of_text(str(n), str(n - 1) if n else None, "user", "x")
         for n in range(10_000)
@@ -142,7 +142,7 @@ def test_ten_thousand_messages_are_no_obstacle() -> None:
     assert len(path) == 10_000
 
 
-def test_two_values_share_no_index() -> None:
+def test_adding_a_message_leaves_the_siblings_of_the_old_value_alone() -> None:
     old = tree()
     assert len(old.siblings("a2")) == 1
     new = old.add(Message.of_text("a2b", "q2", "assistant", "Another"))

@@ -1,4 +1,4 @@
-"""Figures of models in words."""
+"""Sizes, counts and times as texts."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def test_sizes_of_files(n_bytes: float, text: str) -> None:
         (2e9, 0, ("2.0", "0.0 GB")), (3e8, 9e8, ("300", "900 MB")),
     ],
 )  # fmt: skip
-def test_progress_is_told_in_one_unit(
+def test_both_parts_of_progress_have_one_unit(
     n_done: float, n_total: float, texts: tuple[str, str]
 ) -> None:
     assert part_and_whole(n_done, n_total) == texts

@@ -1,11 +1,12 @@
-"""llama.cpp as it comes in packages: one build for every processor and GPU of a system.
+"""Build of llama.cpp for packages: one build for all processors and GPUs of a system.
 
-On Linux and Windows each backend is a library of its own (`GGML_BACKEND_DL`): ggml's code for the
-CPU once for each set of instructions, of which it loads the best, and Vulkan's, which is passed
-over where there is no driver. On a Mac there is Metal, linked. RPC is in all of them.
+On Linux and Windows each backend is a library of its own (`GGML_BACKEND_DL`). The CPU backend is
+compiled once for each instruction set, and ggml loads the best one that the processor supports; it
+skips the Vulkan library if there is no driver. On macOS the Metal backend is linked in. Every build
+includes RPC.
 
-It is made of the very sources that pip would compile, and kept on a shelf for the next build.
-Standard library only.
+The sources are those of the package llama-cpp-python, which pip would compile. The result is stored
+in the cache for the next build. Standard library only.
 """
 
 from __future__ import annotations
@@ -38,9 +39,9 @@ from bootstrap import (
     workshop,
 )
 
-CORE_SECONDS = 1900  # of one core of an ordinary machine; two thirds of it for the CPU's variants
-SPACE = 2e9  # bytes of disk, twice what sources, objects and libraries take
-OLDEST_MACOS = "13.0"  # as PySide6 asks
+CORE_SECONDS = 1900  # of one core of an ordinary machine; two thirds are for the CPU variants
+SPACE = 2e9  # bytes of disk; twice the size of sources, objects and libraries
+OLDEST_MACOS = "13.0"  # required by PySide6
 _LIBRARIES = ("*.so", "*.dylib", "*.dll")
 
 
@@ -48,8 +49,8 @@ class Native(NamedTuple):
     """The result of a build.
 
     Attributes:
-        lib: The folder of libraries, as it belongs in `llama_cpp`.
-        sdist: The sources that they were made of.
+        lib: The folder of libraries, which becomes the folder `lib` of the package `llama_cpp`.
+        sdist: The archive of the sources that they were compiled from.
     """
 
     lib: Path
@@ -57,12 +58,12 @@ class Native(NamedTuple):
 
 
 def bring(requirement: str, cache: Path, environment: Environment, runner: Runner) -> Native:
-    """Return llama.cpp's libraries, compiled now or earlier.
+    """Return llama.cpp's libraries from the cache, or compile them.
 
     Args:
-        requirement: llama-cpp-python with its version.
-        cache: The folder for shelf and scratch, whose lock the caller holds.
-        environment: Has pip, CMake and Ninja.
+        requirement: llama-cpp-python with its version: ``llama-cpp-python==VERSION``.
+        cache: The folder for results and temporary files, whose lock the caller holds.
+        environment: An environment with pip, CMake and Ninja.
         runner: Runs the tools.
 
     Raises:
@@ -73,7 +74,7 @@ def bring(requirement: str, cache: Path, environment: Environment, runner: Runne
     bring_tools(Build(gpu), runner)
     compiler = find_compiler()
     gcc = compiler[1] if compiler else ()
-    # Objects are compiled at the same place each time, or compiler caches would not know them.
+    # The path is the same for each build: compiler caches recognize a source by its path.
     source = cache / "build" / "src" / requirement.replace("-", "_").replace("==", "-")
     flags = [*cmake_flags(sys.platform, gpu, source), *shlex.split(wishes)]
     system = (sys.platform, platform.machine(), platform.libc_ver())
@@ -94,26 +95,31 @@ def bring(requirement: str, cache: Path, environment: Environment, runner: Runne
 
 
 def gpu_backend(system: str, wishes: str) -> str:
-    """Return the name, as `backends` has it, of what the build is for besides processors."""
+    """Return the GPU backend of a build: "metal", "vulkan", or "cpu" if there is none.
+
+    Args:
+        system: Name of the system, as in `sys.platform`.
+        wishes: The user's additional CMake flags.
+    """
     if system == "darwin":
         return "metal"
     return "cpu" if re.search(r"-DGGML_VULKAN=(OFF|0|FALSE)\b", wishes) else "vulkan"
 
 
 def cmake_flags(system: str, gpu: str, source: Path) -> list[str]:
-    """Return CMake's words for a system.
+    """Return the CMake flags for a system.
 
     Args:
-        system: As `sys.platform` names it.
+        system: Name of the system, as in `sys.platform`.
         gpu: "vulkan", "metal" or "cpu".
         source: The folder of the sources.
     """
     flags = [
         "-DCMAKE_BUILD_TYPE=Release",
-        "-DLLAVA_BUILD=OFF",  # no vision part
+        "-DLLAVA_BUILD=OFF",  # no support for images
         "-DGGML_RPC=ON",
-        "-DGGML_NATIVE=OFF",  # not for the processor of the machine that builds
-        # Libraries find each other in the folder that they lie in, wherever that is.
+        "-DGGML_NATIVE=OFF",  # not only for the processor of the building machine
+        # Each library searches for the others in its own folder, wherever that is installed.
         "-DCMAKE_BUILD_WITH_INSTALL_RPATH=ON",
     ]
     if system == "darwin":
@@ -125,34 +131,38 @@ def cmake_flags(system: str, gpu: str, source: Path) -> list[str]:
     else:
         flags += ["-DCMAKE_INSTALL_RPATH=$ORIGIN", "-DGGML_BACKEND_DL=ON"]
         if system == "win32":
-            flags.append("-DGGML_OPENMP=OFF")  # its library comes with Visual Studio, not Windows
+            flags.append("-DGGML_OPENMP=OFF")  # the OpenMP library is not part of Windows
         flags += ["-DGGML_CPU_ALL_VARIANTS=ON", *(["-DGGML_VULKAN=ON"] if gpu == "vulkan" else [])]
     if system != "win32":
-        # Asserts name the files of the sources: without the folder of the machine that builds.
-        words = f"-ffile-prefix-map={source.as_posix()}/="
-        flags += [f"-DCMAKE_C_FLAGS={words}", f"-DCMAKE_CXX_FLAGS={words}"]
+        # Messages of asserts contain source paths; this removes the building machine's folder.
+        prefix_map = f"-ffile-prefix-map={source.as_posix()}/="
+        flags += [f"-DCMAKE_C_FLAGS={prefix_map}", f"-DCMAKE_CXX_FLAGS={prefix_map}"]
     return flags
 
 
 def unsafe_variants(gcc: tuple[int, ...]) -> tuple[str, ...]:
-    """Return the CPU variants that this GCC (empty: another compiler) miscompiles.
+    """Return the CPU variants that this version of GCC miscompiles.
 
-    A build with all variants asks for AMX where the variant has it, whatever flags say besides.
+    They have to be left out whole: in a build with all variants, flags cannot switch AMX off for
+    one of them.
+
+    Args:
+        gcc: Version of GCC, or empty for another compiler.
     """
     return ("sapphirerapids",) if (11,) <= gcc < (12, 4) else ()
 
 
 def put_together(made: Iterable[Path], lib: Path, left_out: Sequence[str]) -> None:
-    """Copy libraries into a folder under the names by which they are loaded, links as links.
+    """Copy libraries into a folder under the names by which they are loaded.
 
-    Others are linked with "libX.so.0" and ctypes opens "libX.so". As two copies they would be
-    loaded twice, each with a list of devices of its own. Names with the full version are asked for
-    by none.
+    Other libraries are linked against "libX.so.0", and ctypes opens "libX.so". One of the two names
+    is a symbolic link: two copies would be loaded as two libraries, each with its own list of
+    devices. Names with the full version are left out, since nothing uses them.
 
     Args:
         made: The libraries of a build, and the links to them.
-        lib: The folder; it is made.
-        left_out: CPU variants that are not wanted.
+        lib: The folder, which is created.
+        left_out: CPU variants to leave out.
     """
     lib.mkdir(parents=True)
     unwanted = [f"*ggml-cpu-{name}.*" for name in left_out] + ["*llama-common*"]
@@ -173,9 +183,9 @@ def put_together(made: Iterable[Path], lib: Path, left_out: Sequence[str]) -> No
 
 
 def _find_each_other(lib: Path, environment: Environment, runner: Runner) -> None:
-    """Make the libraries look for each other where they lie; CMake does it for some of them alone.
+    """Set the libraries' search path to their own folder.
 
-    The CPU's variants would look in the folder of the build.
+    CMake does so for some of them only: the CPU variants would search the folder of the build.
     """
     if sys.platform == "linux":
         real = [str(path) for path in sorted(lib.iterdir()) if not path.is_symlink()]
@@ -206,9 +216,9 @@ def _compile(
     place = ["-S", str(source), "-B", str(scratch / "build")]
     place += [f"-DSKBUILD_PLATLIB_DIR={scratch / 'unused'}"]  # the sdist's own installation step
     place += [f"-DCMAKE_PROJECT_llama.cpp_INCLUDE={lean.as_posix()}"]
-    # Windows' own generator finds Visual Studio's compiler outside of its command prompt, too.
+    # On Windows, CMake's default generator finds Visual Studio's compiler from any command prompt.
     ninja = [] if sys.platform == "win32" else ["-G", "Ninja"]
-    # CMake and Ninja of this machine, else those of the environment.
+    # Prefer CMake and Ninja of this machine to those of the environment.
     path = os.pathsep.join((os.environ.get("PATH", os.defpath), str(environment.scripts)))
     cmake = shutil.which("cmake", path=path)
     if cmake is None:
@@ -220,6 +230,6 @@ def _compile(
 
 
 def _made(build: Path) -> list[Path]:
-    """Return the libraries of a build in the order of their names, versions included."""
+    """Return the libraries of a build and the links to them, sorted by name."""
     patterns = (*_LIBRARIES, "*.so.*")
     return sorted(path for pattern in patterns for path in (build / "bin").rglob(pattern))

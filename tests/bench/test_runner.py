@@ -1,4 +1,4 @@
-"""A benchmark's conversation with an engine: order, warm-up, failures, stopping, time left."""
+"""Commands of a benchmark to its engine: order, warm-up, failures, stopping, remaining time."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ SPEED = {"off": 1.0, "draft": 0.5, "suffix": 2.0, "auto": 0.8}
 
 
 def reply(command: StartTurn) -> Event:
-    """Draft takes half the time of plain decoding, suffix twice."""
+    """Answer a turn: `draft` takes half the time of plain decoding, `suffix` twice the time."""
     plain_s = 2.0 if command.prompt == B.prompt else 1.0
     seconds = SPEED[strategy_text(command.strategy)] * plain_s
     return finished(command, stats(seconds, n_tokens=command.max_tokens, plain_s=plain_s))
@@ -63,9 +63,9 @@ def test_every_run_follows_a_reset_and_the_warm_up_does_not_count() -> None:
     engine.drive(run)
     assert run.is_over
     assert isinstance(engine.commands[0], DescribeEngine)
-    assert isinstance(engine.commands[1], Calibrate), "what steps cost is measured in any case"
-    behind = zip(engine.commands, engine.commands[1:], strict=False)
-    assert all(isinstance(a, Reset) for a, b in behind if isinstance(b, StartTurn))
+    assert isinstance(engine.commands[1], Calibrate), "steps are timed for any strategy"
+    neighbours = zip(engine.commands, engine.commands[1:], strict=False)
+    assert all(isinstance(a, Reset) for a, b in neighbours if isinstance(b, StartTurn))
     warm = [turn for turn in engine.turns if turn.max_tokens == WARM_UP_TOKENS]
     assert [(t.prompt, strategy_text(t.strategy)) for t in warm] == [
         (A.prompt, "off"), (B.prompt, "off"), (A.prompt, "draft"), (A.prompt, "suffix"),
@@ -77,7 +77,7 @@ def test_every_run_follows_a_reset_and_the_warm_up_does_not_count() -> None:
     assert len(report.runs) == len(counted) == 2 * 3 * 3
 
 
-def test_ratios_are_by_plain_decoding() -> None:
+def test_ratios_are_relative_to_plain_decoding() -> None:
     run, engine = bench(("draft", "suffix"))
     engine.drive(run)
     report = run.result()
@@ -100,7 +100,7 @@ def test_strategies_of_a_workload_follow_each_other_in_changing_order() -> None:
     assert [t.strategy for t in other.turns] == [t.strategy for t in engine.turns]
 
 
-def test_no_folder_and_no_word_of_a_reply_is_in_a_report() -> None:
+def test_a_report_contains_no_folder_and_no_text_of_a_reply() -> None:
     target = model("/home/somebody/m.gguf")
     settings = Pair(ModelParams("/home/somebody/m.gguf"), lookup_cache="/home/somebody/c.bin")
     run = BenchRun(make_plan([A], ("off",), 1), target, None, settings=settings)
@@ -113,7 +113,7 @@ def test_no_folder_and_no_word_of_a_reply_is_in_a_report() -> None:
     assert len(one.text) == 16
 
 
-def test_steps_are_measured_once() -> None:
+def test_the_cost_of_steps_is_measured_once() -> None:
     run, engine = bench(("auto",))
     engine.drive(run)
     assert sum(isinstance(command, Calibrate) for command in engine.commands) == 1
@@ -125,7 +125,7 @@ def test_steps_are_measured_once() -> None:
     assert {(run.workload, run.plain_s) for run in report.runs} == {("a", 1.0), ("b", 2.0)}
 
 
-def test_what_a_reply_does_not_know_of_plain_decoding_is_not_guessed() -> None:
+def test_plain_decoding_is_not_estimated_where_a_reply_has_no_figure_of_it() -> None:
     run, engine = bench(("auto",))
     engine.reply = lambda command: finished(command, stats(1.0, n_tokens=command.max_tokens))
     engine.drive(run)
@@ -134,7 +134,7 @@ def test_what_a_reply_does_not_know_of_plain_decoding_is_not_guessed() -> None:
     assert all(result.bound is None for found in report.workloads for result in found.results)
 
 
-def test_many_strategies_are_measured_by_several_plain_runs() -> None:
+def test_many_strategies_are_compared_with_several_plain_runs() -> None:
     others = tuple(f"draft:n_max={n}" for n in range(1, 14))
     SPEED.update(dict.fromkeys(others, 1.0))
     run, engine = bench(others, repeats=1)
@@ -145,7 +145,7 @@ def test_many_strategies_are_measured_by_several_plain_runs() -> None:
     assert len(report.runs) == make_plan([A, B], others, 1).n_runs
 
 
-def test_the_time_left_is_known_after_the_warm_up_and_falls() -> None:
+def test_the_remaining_time_is_known_after_the_warm_up_and_decreases() -> None:
     run, engine = bench(("draft",), repeats=2)
     assert run.progress.left_s is None
     left: list[float] = []
@@ -156,7 +156,7 @@ def test_the_time_left_is_known_after_the_warm_up_and_falls() -> None:
             assert progress.cell is not None
         for event in engine.ask(command):
             run.on_event(event)
-    # Two plain and two drafted replies of 1 s and 2 s, guessed from 8 of 10 tokens.
+    # Two plain and two drafted replies of 1 s and 2 s, estimated from warm-up replies of 8 tokens.
     assert left[0] == pytest.approx(4 * 3 * 9 / 7, rel=0.05)
     assert left == sorted(left, reverse=True)
     assert run.progress.stage == "done"
@@ -175,19 +175,19 @@ def test_a_stop_keeps_what_was_measured() -> None:
     assert len(report.runs) == 9 - 3
 
 
-def test_what_is_under_way_at_a_stop_does_not_count() -> None:
+def test_the_run_that_a_stop_interrupts_does_not_count() -> None:
     run, engine = bench(("draft",))
     engine.reply = lambda command: reply(command) if len(engine.turns) < 6 else None
     engine.drive(run)
     assert not run.is_over
     run.stop()
-    assert not run.is_over, "the engine is still at it"
+    assert not run.is_over, "the engine still works on the last turn"
     run.on_event(TurnFinished("cancelled", "", (1,), 1, Strategy.of("off"), stats(0.1)))
     assert run.is_over
     assert len(run.result().runs) == 2
 
 
-def test_a_failed_strategy_is_left_out_where_it_failed() -> None:
+def test_a_strategy_that_fails_is_left_out_of_that_workload_alone() -> None:
     def fail(command: StartTurn) -> Event:
         if strategy_text(command.strategy) == "draft" and command.prompt == B.prompt:
             return TurnFailed("decode-failed", "It broke.", "Try less.")
@@ -206,7 +206,7 @@ def test_a_failed_strategy_is_left_out_where_it_failed() -> None:
     assert run.progress.n_done == run.progress.n_total
 
 
-def test_a_prompt_that_does_not_fit_costs_its_workload_alone() -> None:
+def test_a_prompt_that_does_not_fit_leaves_out_its_workload_alone() -> None:
     def fail(command: StartTurn) -> Event:
         if command.prompt == B.prompt:
             return TurnFailed("prompt-too-long", "Too long.", "")
@@ -221,7 +221,7 @@ def test_a_prompt_that_does_not_fit_costs_its_workload_alone() -> None:
     assert sum(turn.prompt == B.prompt for turn in engine.turns) == 1
 
 
-def test_the_death_of_the_engine_ends_it() -> None:
+def test_the_death_of_the_engine_ends_the_benchmark() -> None:
     run, engine = bench(("draft",))
     engine.reply = lambda command: reply(command) if len(engine.turns) < 8 else None
     engine.drive(run)
@@ -233,12 +233,12 @@ def test_the_death_of_the_engine_ends_it() -> None:
     assert len(report.runs) == 4
 
 
-@pytest.mark.parametrize("is_told_why", [True, False])
-def test_models_that_are_gone_end_it_with_the_reason(is_told_why: bool) -> None:
+@pytest.mark.parametrize("has_reason", [True, False])
+def test_an_unload_ends_the_benchmark_and_is_reported_with_its_reason(has_reason: bool) -> None:
     run, engine = bench(("draft",))
     engine.reply = lambda command: reply(command) if len(engine.turns) < 8 else None
     engine.drive(run)
-    if is_told_why:  # a decode has failed for good: the engine tells the end, then the reason
+    if has_reason:  # after a fatal decode error the engine reports the unload, then the reason
         run.on_event(Unloaded())
         failed = TurnFailed("compute-failed", "The GPU failed.", "")
         run.on_event(failed)
@@ -248,10 +248,10 @@ def test_models_that_are_gone_end_it_with_the_reason(is_told_why: bool) -> None:
     assert run.is_over
     assert run.next_command() is None
     (failure,) = run.result().failures
-    assert failure.code == ("compute-failed" if is_told_why else "unloaded")
+    assert failure.code == ("compute-failed" if has_reason else "unloaded")
 
 
-def test_a_calibration_that_fails_is_told() -> None:
+def test_a_calibration_that_fails_is_reported() -> None:
     run, engine = bench(("auto",))
     while (command := run.next_command()) is not None:
         events = engine.ask(command)
@@ -267,7 +267,7 @@ def test_a_calibration_that_fails_is_told() -> None:
     assert to_json(report)["notes"] == [note]
 
 
-def test_a_calibration_that_costs_the_models_is_told() -> None:
+def test_a_calibration_that_unloads_the_models_is_reported() -> None:
     run, engine = bench(("auto",))
     for _ in range(2):
         command = run.next_command()
@@ -322,7 +322,9 @@ class Loaded:
 
 
 @pytest.mark.parametrize("is_fresh", [False, True])
-def test_auto_may_know_from_run_to_run_how_often_drafts_are_accepted(is_fresh: bool) -> None:
+def test_auto_keeps_its_acceptance_rates_between_runs_unless_asked_to_forget(
+    is_fresh: bool,
+) -> None:
     engine = Engine(reply)
     run = BenchRun(make_plan([A], ("auto",), 2, is_fresh=is_fresh), model(), None)
     engine.drive(run)
@@ -334,14 +336,16 @@ def test_auto_may_know_from_run_to_run_how_often_drafts_are_accepted(is_fresh: b
     assert ("without knowing" in report_text(report)) == is_fresh
 
 
-def test_freshness_is_no_matter_without_auto() -> None:
+def test_without_auto_there_is_no_note_on_forgotten_rates() -> None:
     run = BenchRun(make_plan([A], ("suffix",), 1, is_fresh=True), model(), None)
     Engine(reply).drive(run)
     assert run.result().notes == ()
 
 
 @pytest.mark.usefixtures("quick_calibration")
-def test_a_run_after_a_reset_is_that_of_a_fresh_load(demo_pair: tuple[object, object]) -> None:
+def test_a_run_after_a_reset_equals_one_after_a_fresh_load(
+    demo_pair: tuple[object, object],
+) -> None:
     strategies = ("draft:n_max=3:p_min=0", "ngram-mod:n_match=2:n_min=1")
     loaded = Loaded(demo_pair)
     report = loaded.bench(strategies).result()
@@ -351,7 +355,7 @@ def test_a_run_after_a_reset_is_that_of_a_fresh_load(demo_pair: tuple[object, ob
     for strategy in strategies:
         runs = [r for r in report.runs if r.strategy == strategy and r.workload == "file"]
         fresh = Loaded(demo_pair)
-        # The first steps after a load are plain: a reply of another kind takes them up.
+        # The first steps after a load are always plain. Another reply uses them up.
         fresh.client.request(REAL[0].turn("off"))
         fresh.client.request(Reset())
         end = fresh.client.request(REAL[1].turn(strategy)).wait()

@@ -42,13 +42,14 @@ def layers(found: MemoryPlan) -> tuple[int, int]:
     return found.target.n_gpu_layers, params_of(found.drafting).n_gpu_layers
 
 
-def test_all_goes_to_a_gpu_that_has_room_for_all() -> None:
+def test_a_gpu_that_has_room_for_both_models_gets_all_layers() -> None:
     found = planned([gpu(24), CPU])
     assert layers(found) == (ALL_OF_TARGET, ALL_OF_DRAFT)
     assert found.fits
     card, main = found.devices
     assert (card.device, main.device) == ("CUDA0", "CPU")
-    # Its embeddings stay, and the draft model's matrix serves as its output on the GPU besides.
+    # The target's embeddings stay with the CPU. The draft model has one matrix for embeddings and
+    # output, and the GPU gets a copy of it as the output.
     assert main.target.weights == CARD.input_bytes
     assert card.target.weights == sum(CARD.layer_bytes) + CARD.output_bytes
     assert card.draft.weights == sum(SMALL.layer_bytes) + SMALL.input_bytes
@@ -68,12 +69,13 @@ def test_a_gpu_without_any_room_is_not_used_at_all() -> None:
     found = planned([gpu(0.25), CPU])
     assert layers(found) == (0, 0)
     assert params_of(found.drafting) is not None
-    # Named, since llama.cpp would compute large batches on the GPU even for no layer.
+    # The plan names the CPU: otherwise llama.cpp computes large batches on the GPU even without
+    # layers there.
     assert (found.target.device, params_of(found.drafting).device) == ("CPU", "CPU")
     assert found.fits
 
 
-def test_layers_that_were_given_stay_also_where_they_do_not_fit() -> None:
+def test_numbers_of_layers_that_the_user_set_stay_even_where_they_do_not_fit() -> None:
     found = planned([gpu(1), CPU], replace(TARGET, n_gpu_layers=20), replace(DRAFT, n_gpu_layers=3))
     assert layers(found) == (20, 3)
     assert not found.fits
@@ -97,10 +99,10 @@ def test_the_context_becomes_shorter_only_when_all_memory_together_is_too_small(
     assert given.target.n_ctx == 4096
     hopeless = planned([cpu(2)])
     assert not hopeless.fits
-    assert hopeless.target.n_ctx == 4096  # what was wanted, for the remedies to change
+    assert hopeless.target.n_ctx == 4096  # unchanged, so that the remedies can say what to change
 
 
-def test_the_experts_that_stay_leave_room_for_more_layers() -> None:
+def test_experts_on_the_cpu_leave_the_gpu_room_for_more_layers() -> None:
     moe = structs.replace(CARD, n_experts=8, expert_bytes=(100_000_000,) * 32)
     devices = [gpu(3), CPU]
     plain = planned(devices, card=moe)
@@ -128,13 +130,13 @@ def test_a_server_is_used_where_this_machines_gpus_have_too_little_room() -> Non
     assert shared.target.n_gpu_layers == CARD.n_layers + 1
     assert all(device.target.total for device in shared.devices)
     assert planned([gpu(3), CPU]).target.n_gpu_layers < ALL_OF_TARGET
-    assert layers(planned([remote(24), CPU])) == (ALL_OF_TARGET, ALL_OF_DRAFT)  # there is no GPU
+    assert layers(planned([remote(24), CPU])) == (ALL_OF_TARGET, ALL_OF_DRAFT)  # without a GPU here
 
 
 @pytest.mark.parametrize(
     "given", [{"device": "RPC0"}, {"tensor_split": (1.0, 1.0)}, {"split_mode": "layer"}]
 )
-def test_devices_and_shares_that_are_given_stay(given: dict[str, Any]) -> None:
+def test_devices_and_shares_that_the_user_set_stay(given: dict[str, Any]) -> None:
     wanted = replace(TARGET, n_ctx=512, **given)
     found = planned([remote(24), gpu(24), CPU], wanted)
     assert found.target == replace(wanted, n_gpu_layers=ALL_OF_TARGET)
@@ -161,7 +163,7 @@ def test_a_device_without_layers_keeps_its_margin_for_those_that_share_its_memor
     assert found.devices[0].margin == found.devices[1].margin > 0
 
 
-def test_what_a_guest_gives_back_is_its_hosts_as_well() -> None:
+def test_memory_that_a_device_frees_counts_for_the_device_it_shares_it_with() -> None:
     busy = structs.replace(CPU, free_bytes=GIB)
     it = Machine.of([remote(64, shares="CPU"), busy], {"RPC0": 3 * GIB, "CPU": GIB})
     assert it.free["CPU"] == 5 * GIB
@@ -174,7 +176,7 @@ def test_what_a_guest_gives_back_is_its_hosts_as_well() -> None:
     owner=st.sampled_from(("RPC0", "CPU")),
     limit=st.floats(0.5, 24),
 )
-def test_what_shares_a_memory_never_takes_more_than_there_is(
+def test_devices_that_share_a_memory_never_take_more_than_it_has(
     n: int, size: float, owner: str, limit: float
 ) -> None:
     host = cpu(size if owner == "CPU" else 64)

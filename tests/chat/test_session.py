@@ -91,7 +91,7 @@ def test_events_of_a_foreign_turn_are_dropped(bench: ChatBench) -> None:
 # ------------------------------------------------------------------------------ models and engine
 
 
-def test_another_strategy_counts_while_waiting() -> None:
+def test_a_strategy_chosen_while_the_models_load_is_used_for_the_reply() -> None:
     bench = ChatBench(loads=False)
     bench.loader.load(PAIR)
     bench.send("Hello?")
@@ -106,7 +106,7 @@ def test_another_strategy_counts_while_waiting() -> None:
     assert bench.client.all(Tune) == []
 
 
-def test_a_waiting_message_fails_with_the_load() -> None:
+def test_a_reply_that_waits_for_the_models_fails_if_they_cannot_be_loaded() -> None:
     bench = ChatBench(loads=False)
     bench.loader.load(PAIR)
     bench.send("Hello?")
@@ -118,7 +118,7 @@ def test_a_waiting_message_fails_with_the_load() -> None:
     assert bench.session.active is None
 
 
-def test_without_any_model_the_reply_says_so() -> None:
+def test_without_any_model_the_reply_fails_with_that_reason() -> None:
     bench = ChatBench(loads=False)
     bench.send("Hello?")
     ended = [reply for name, reply in bench.told.calls if name == "ended"]
@@ -159,7 +159,7 @@ def test_a_model_file_that_was_written_to_is_loaded_again_once_for_the_reply(
     assert [m.text for m in bench.current.path()] == ["Hello?", ""]
 
 
-def test_tuning_reaches_the_running_turn_and_its_answer_is_told(bench: ChatBench) -> None:
+def test_tuning_reaches_the_running_turn_and_the_listener_gets_its_answer(bench: ChatBench) -> None:
     assert not bench.session.tune(strategy("off"))
     bench.send("Hello?")
     bench.client.start_turn()
@@ -173,7 +173,9 @@ def test_tuning_reaches_the_running_turn_and_its_answer_is_told(bench: ChatBench
     assert len(bench.told.answers) == 2
 
 
-def test_figures_grow_with_the_reply_and_end_with_the_engines_last_word(bench: ChatBench) -> None:
+def test_figures_grow_with_the_reply_and_end_with_those_of_the_finished_turn(
+    bench: ChatBench,
+) -> None:
     other = bench.client.request(StartTurn(RawText("another program's")))
     bench.send("Hello?")
     reply = bench.active
@@ -185,13 +187,15 @@ def test_figures_grow_with_the_reply_and_end_with_the_engines_last_word(bench: C
         bench.client.figures(so_far)
         bench.client.emit(FiguresReported(STATS), other)
         assert reply.stats == so_far
-        assert to_record(reply).stats is None  # a record tells what is final
+        assert to_record(reply).stats is None  # a record has only final figures
     bench.client.finish_turn("Hi", stats=STATS)
     bench.client.emit(FiguresReported(without_plain()))
     assert reply.stats == to_record(reply).stats == STATS
 
 
-def test_what_plain_decoding_takes_is_no_other_replys_business(bench: ChatBench) -> None:
+def test_a_reply_without_a_figure_of_plain_decoding_takes_none_from_others(
+    bench: ChatBench,
+) -> None:
     ratios = []
     for stats in (STATS, without_plain(), STATS):
         bench.send("Hello?")
@@ -210,7 +214,7 @@ def test_a_reply_that_breaks_off_keeps_the_figures_so_far(bench: ChatBench, end:
     bench.client.start_turn()
     bench.client.step("H", 0)
     bench.client.figures()
-    bench.client.step("i", 1)  # the figures know nothing of this one
+    bench.client.step("i", 1)  # after the last report of figures
     if end == "close":
         bench.session.end_reply()
     else:
@@ -237,7 +241,7 @@ def test_the_engine_describes_itself(bench: ChatBench) -> None:
 # ---------------------------------------------------------------------------------- conversations
 
 
-def test_a_step_is_told_after_the_reply_has_it(bench: ChatBench) -> None:
+def test_the_listener_gets_a_step_after_the_reply_contains_it(bench: ChatBench) -> None:
     lengths = []
 
     class Listener(Recorder):

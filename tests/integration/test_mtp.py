@@ -1,7 +1,7 @@
-"""Heads that predict further tokens: drafts from the target's hidden states, text unchanged.
+"""MTP heads: they draft from the target's hidden states, and the text does not change.
 
-The heads are random but for two. Few tokens are allowed, and temperatures are high, so that they
-are right now and then: the noise that both draw with is the same.
+Most of the heads have random weights. Sampling is restricted to few tokens at high temperatures, so
+that even their drafts are accepted now and then: target and head add the same noise.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ def test_two_turns_a_reply_once_more_and_an_edit(engine: Engine) -> None:
 
 
 @pytest.mark.grid(short=2)
-def test_auto_drafts_with_it_once_costs_are_measured(engine: Engine) -> None:
+def test_auto_can_use_the_head_once_costs_are_measured(engine: Engine) -> None:
     engine.pair.empty()
     plain = ids(engine, "off", 0.5)
     engine.client.request(Calibrate())
@@ -108,7 +108,7 @@ def test_auto_drafts_with_it_once_costs_are_measured(engine: Engine) -> None:
 def test_any_rejection_leaves_the_state_of_a_fresh_context(
     engine: Engine, *, is_long: bool
 ) -> None:
-    """The head's rows after drafts that were taken back are those of one that has read the text."""
+    """Compare the head's rows after rollbacks with those of a head that read the text at once."""
     drawn = random.Random(1)
     target, context, head = engine.pair.target, engine.pair.draft, head_of(engine)
     assert context is not None
@@ -132,7 +132,7 @@ def test_any_rejection_leaves_the_state_of_a_fresh_context(
             target.rollback(len(text) + n_right)
             text += right
             n_patterns += bool(wrong)
-        if head.shares_memory:  # it reads what the target's cache holds now
+        if head.shares_memory:  # such a head has no cache of its own to compare
             continue
         context.clear()
         for n, token in enumerate(text, 1):
@@ -142,7 +142,9 @@ def test_any_rejection_leaves_the_state_of_a_fresh_context(
 
 
 @pytest.mark.grid(short=2)
-def test_a_stopped_draft_leaves_it_usable(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_stopped_draft_leaves_the_head_usable(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
     engine.pair.empty()
     plain = ids(engine, "off", 0.5)
     head, original = head_of(engine), MtpHead.decode
@@ -163,10 +165,10 @@ def test_a_stopped_draft_leaves_it_usable(engine: Engine, monkeypatch: pytest.Mo
     assert ids(engine, STRATEGIES[1], 0.5) == plain
 
 
-def test_it_reads_a_texts_end_where_earlier_states_are_gone(
+def test_a_head_reads_only_the_end_of_a_text_whose_earlier_states_are_gone(
     monkeypatch: pytest.MonkeyPatch, is_long: bool
 ) -> None:
-    monkeypatch.setattr(hidden_rows, "MAX_HIDDEN_BYTES", 64 * 4 * 50)  # 50 places
+    monkeypatch.setattr(hidden_rows, "MAX_HIDDEN_BYTES", 64 * 4 * 50)  # hidden states of 50 tokens
     for kind in KINDS if is_long else KINDS[::3]:
         with engine_of(kind) as engine:
             engine.watch_positions()
@@ -185,7 +187,7 @@ def test_it_reads_a_texts_end_where_earlier_states_are_gone(
 
 @pytest.mark.grid(short=1)
 @pytest.mark.parametrize("temperature", [0.8, 0.0, 1.2])
-def test_a_head_that_knows_is_believed_and_one_that_does_not_costs_nothing_of_the_text(
+def test_drafts_of_an_exact_head_are_accepted_and_a_wrong_head_changes_no_text(
     temperature: float,
 ) -> None:
     sampling = SamplingParams(temperature, top_k=40, top_p=1, min_p=0)
@@ -205,8 +207,8 @@ def test_a_head_that_knows_is_believed_and_one_that_does_not_costs_nothing_of_th
 
 
 @pytest.mark.parametrize("kind", ["tiny-mtp-true", "tiny-mtp-step35-true"])
-def test_a_head_takes_no_state_of_the_text_before_for_one_that_came_back(kind: str) -> None:
-    """A stored state has no hidden rows, and those of the other text are not its own."""
+def test_a_head_reads_no_hidden_states_of_the_text_before_a_restored_one(kind: str) -> None:
+    """Restore a stored state, which has no hidden rows, after a reply to another text."""
     options = {"sampling": SamplingParams(0), "max_tokens": 60, "ignore_eog": True}
     texts = PROMPT * 40, "Quite another text. " * 200
     with Engine(make_pairs.path(kind), states=StateStorage(memory_bytes=1 << 30)) as engine:
@@ -221,7 +223,7 @@ def test_a_head_takes_no_state_of_the_text_before_for_one_that_came_back(kind: s
 
 
 @pytest.mark.parametrize("kind", ["tiny-mtp", "tiny-mtp-step35"])
-def test_nothing_stays_that_was_made_of_guessed_states(
+def test_a_head_keeps_nothing_computed_from_the_states_of_drafted_tokens(
     kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lengths: list[int] = []
@@ -256,7 +258,7 @@ def test_a_script_chooses_a_head() -> None:
     assert caught.value.code == "two-drafters"
 
 
-def test_a_draft_model_takes_its_place_and_off_leaves_it_out() -> None:
+def test_a_draft_model_replaces_the_head_and_off_leaves_it_out() -> None:
     target = make_pairs.path("tiny-mtp")
     with Engine(target, mtp="off") as engine:
         assert engine.pair.draft is None
@@ -275,7 +277,7 @@ def test_a_draft_model_takes_its_place_and_off_leaves_it_out() -> None:
         assert engine.run(PROMPT, strategy="draft").code == "no-draft-model"  # type: ignore[union-attr]
 
 
-def test_a_head_that_is_never_computed_is_left_alone() -> None:
+def test_a_head_that_llama_cpp_does_not_compute_is_not_loaded() -> None:
     with Engine(make_pairs.path("tiny-unused-head")) as engine:
         assert engine.pair.draft is None
         assert engine.loaded.notes == ()
@@ -288,7 +290,7 @@ def test_a_file_without_a_head_for_this_target_is_refused() -> None:
         assert isinstance(engine.loaded, LoadFailed), sidecar
 
 
-def test_a_build_without_the_calls_loads_the_model_all_the_same(
+def test_a_build_without_calls_for_heads_loads_the_model_without_its_head(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def missing(name: str) -> None:
@@ -307,8 +309,8 @@ def test_a_build_without_the_calls_loads_the_model_all_the_same(
 
 
 @pytest.mark.grid(short=2)
-def test_after_a_decode_that_ran_out_of_memory_it_goes_on(engine: Engine) -> None:
-    """The target's context is another one then."""
+def test_a_head_works_on_after_the_target_got_a_new_context(engine: Engine) -> None:
+    """Replace the target's context, as after a decode that ran out of memory."""
     engine.pair.empty()
     plain = ids(engine, "off", 0.5)
     model = engine.pair.target.model

@@ -1,4 +1,4 @@
-"""Many programs at once: places, hang-ups, the person first, ends, and an engine that dies."""
+"""Many clients at once: queue, hang-ups, the user's priority, ends, and an engine that dies."""
 
 from __future__ import annotations
 
@@ -43,13 +43,13 @@ SECONDS = 30
 
 
 class Served(NamedTuple):
-    """An endpoint, and the queue in front of its engine."""
+    """An endpoint, and the broker that queues the requests to its engine."""
 
     endpoint: Endpoint
     broker: Broker
 
     def ask(self, **fields: Any) -> socket.socket:
-        """Send a request for a reply; the answer is still to be read."""
+        """Send a request for a reply, and return the connection to read the answer from."""
         body = json.dumps({"messages": HELLO} | fields).encode()
         connection = connect(self.endpoint.url)
         kind = "Content-Type: application/json"
@@ -57,7 +57,7 @@ class Served(NamedTuple):
         return connection
 
     def begun(self, **fields: Any) -> tuple[socket.socket, Ticket]:
-        """Send one whose reply never ends by itself; give its ticket, which runs."""
+        """Send a request whose reply never ends by itself; return its connection and ticket."""
         before = self.broker.running
         connection = self.ask(**ENDLESS, **fields)
         until(lambda: self.broker.running not in (None, before))
@@ -67,11 +67,11 @@ class Served(NamedTuple):
         return connection, ticket
 
 
-def until(is_so: Callable[[], object]) -> None:
-    """Wait until something is so."""
+def until(is_met: Callable[[], object]) -> None:
+    """Wait until a condition is met."""
     end = time.monotonic() + SECONDS
-    while not is_so():
-        assert time.monotonic() < end, "it never was"
+    while not is_met():
+        assert time.monotonic() < end, "the condition was not met in time"
         time.sleep(0.002)
 
 
@@ -79,7 +79,7 @@ def until(is_so: Callable[[], object]) -> None:
 def serving(
     load: LoadPair, make: ServiceFactory = make_engine_service, **options: Any
 ) -> Iterator[Served]:
-    """Give an endpoint with its queue."""
+    """Yield an endpoint with its broker."""
     brokers: list[Broker] = []
 
     def noted(emit: Any, broker: Broker) -> Any:
@@ -110,7 +110,9 @@ def lines_of(connection: socket.socket) -> Iterator[str]:
 # ---------------------------------------------------------------------------------------- the queue
 
 
-def test_a_place_is_told(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_waiting_stream_shows_its_place_in_the_queue(
+    served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(replies, "MAX_WAIT_FOR_START_S", 0.01)
     monkeypatch.setattr(replies, "KEEP_ALIVE_EVERY_S", 0.01)
     first, ticket = served.begun()
@@ -125,7 +127,7 @@ def test_a_place_is_told(served: Served, monkeypatch: pytest.MonkeyPatch) -> Non
     until(lambda: served.endpoint.desk.n_waiting + served.endpoint.desk.n_running == 0)
 
 
-def test_a_full_queue_is_told(served: Served) -> None:
+def test_a_full_queue_refuses_a_request(served: Served) -> None:
     first, _ = served.begun()
     waiting = [served.ask(), served.ask()]
     until(lambda: served.endpoint.desk.n_waiting == 2)
@@ -139,7 +141,7 @@ def test_a_full_queue_is_told(served: Served) -> None:
     until(lambda: served.endpoint.desk.n_waiting + served.endpoint.desk.n_running == 0)
 
 
-def test_without_a_queue_one_program_is_served(demo_load: LoadPair) -> None:
+def test_without_a_queue_one_client_is_served_at_a_time(demo_load: LoadPair) -> None:
     with serving(demo_load, queue=0) as served:
         first, _ = served.begun()
         with served.ask() as refused:
@@ -150,7 +152,7 @@ def test_without_a_queue_one_program_is_served(demo_load: LoadPair) -> None:
             assert read(later).status == 200
 
 
-def test_the_person_goes_first(served: Served) -> None:
+def test_the_users_request_precedes_those_of_clients(served: Served) -> None:
     first, _ = served.begun()
     second = served.ask(max_tokens=1)
     until(lambda: served.endpoint.desk.n_waiting == 1)
@@ -162,12 +164,12 @@ def test_the_person_goes_first(served: Served) -> None:
     )
     first.close()
     assert isinstance(ticket.wait(SECONDS), TurnFinished)
-    assert set(states) == {1}, "the program was still waiting"
+    assert set(states) == {1}, "the client was still waiting"
     with second:
         assert read(second).status == 200
 
 
-def test_a_reply_is_refused_where_the_person_loaded_another_model_meanwhile(
+def test_a_waiting_request_is_refused_if_the_user_loads_another_model(
     served: Served, demo_load: LoadPair
 ) -> None:
     first, _ = served.begun()
@@ -184,7 +186,7 @@ def test_a_reply_is_refused_where_the_person_loaded_another_model_meanwhile(
         assert read(again).status == 200
 
 
-def test_who_waits_at_the_end_is_told_that_the_server_ends(demo_load: LoadPair) -> None:
+def test_a_waiting_request_is_refused_when_the_server_ends(demo_load: LoadPair) -> None:
     with serving(demo_load) as served:
         first, _ = served.begun()
         with served.ask() as waiting:
@@ -208,7 +210,7 @@ def test_a_hang_up_ends_a_prefill(served: Served) -> None:
 
 
 @pytest.mark.parametrize("fields", [{"stream": True}, {}, {"reasoning_effort": "low"}])
-def test_a_hang_up_gives_a_place_up(served: Served, fields: dict[str, Any]) -> None:
+def test_a_hang_up_leaves_the_queue(served: Served, fields: dict[str, Any]) -> None:
     first, ticket = served.begun()
     waiting = served.ask(**fields)
     until(lambda: served.endpoint.desk.n_waiting == 1)
@@ -235,7 +237,7 @@ def test_a_long_prefill_keeps_its_stream_alive(
 # -------------------------------------------------------------------------------------------- ends
 
 
-def test_at_the_end_what_waits_is_told_and_what_runs_is_completed(demo_load: LoadPair) -> None:
+def test_when_the_server_ends_the_running_reply_is_completed(demo_load: LoadPair) -> None:
     with serving(demo_load) as served:
         first, _ = served.begun(stream=True, max_tokens=60)
         second = served.ask()
@@ -248,7 +250,7 @@ def test_at_the_end_what_waits_is_told_and_what_runs_is_completed(demo_load: Loa
         assert served.endpoint.wait(SECONDS)
 
 
-def test_a_second_end_is_one_at_once(demo_load: LoadPair) -> None:
+def test_a_second_stop_cuts_the_running_reply_off(demo_load: LoadPair) -> None:
     with serving(demo_load) as served:
         first, ticket = served.begun(stream=True)
         served.endpoint.stop()
@@ -264,7 +266,9 @@ def test_a_second_end_is_one_at_once(demo_load: LoadPair) -> None:
 
 
 @pytest.mark.skipif(os.name == "nt", reason="needs SIGKILL")
-def test_an_engine_that_dies(demo_load: LoadPair, allow_warnings: Callable[[str], None]) -> None:
+def test_an_engine_that_dies_fails_its_replies_and_is_started_again(
+    demo_load: LoadPair, allow_warnings: Callable[[str], None]
+) -> None:
     allow_warnings(".*")
     with serving(demo_load, make_tough_process_service) as served:
         for stream in (True, False):
@@ -306,14 +310,14 @@ def test_64_programs_with_random_hang_ups(demo_load: LoadPair, is_long: bool) ->
             while (time.monotonic() < end or len(outcomes) < 4) and not faults:
                 try:
                     outcomes[one_request(served, chance)] += 1
-                except Exception as error:  # noqa: BLE001 - told below
+                except Exception as error:  # noqa: BLE001 - reported below
                     faults.append(f"{type(error).__name__}: {error}")
 
         threads = [threading.Thread(target=live, args=(i,)) for i in range(64)]
         for thread in threads:
             thread.start()
         memory = psutil.Process().memory_info
-        until(lambda: len(outcomes) == 4 or faults)  # all that is made once has been made
+        until(lambda: len(outcomes) == 4 or faults)  # one-time allocations are done
         before = memory().rss
         for thread in threads:
             thread.join()
@@ -326,11 +330,11 @@ def test_64_programs_with_random_hang_ups(demo_load: LoadPair, is_long: bool) ->
         assert memory().rss - before < 24 << 20, "memory does not grow"
         with served.ask(max_tokens=1) as connection:
             assert read(connection).status == 200
-        assert questions() <= 2, "the last one of each engine, at most"
+        assert questions() <= 2, "at most the last request of each engine is still referenced"
 
 
 def one_request(served: Served, chance: random.Random) -> str:
-    """Ask as any program could; return what became of it."""
+    """Send a random request as a client does, and return its outcome."""
     stream = chance.random() < 0.6
     n_tokens = chance.choice((1, 5, 20, 60))
     with served.ask(stream=stream, max_tokens=n_tokens, seed=chance.randrange(9)) as connection:

@@ -1,4 +1,4 @@
-"""Requests byte by byte, for what no client would send."""
+"""HTTP requests as raw bytes, including those that no client library sends."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 SECONDS = 30.0
-"""After which a server that does not answer fails a test."""
+"""Timeout of a server's answer, in seconds."""
 
 
 class Answer:
@@ -49,12 +49,12 @@ def request(
     """Return the bytes of a request.
 
     Args:
-        url: Of the server.
-        line: Method and target.
-        headers: Lines; a Host that is right and a length are added.
-        host: The Host; empty: none.
-        body: What follows.
-        has_length: Whether the length of a body is told.
+        url: URL of the server.
+        line: Method and target, such as ``GET /health``.
+        headers: Header lines; `Host` and `Content-Length` are added.
+        host: Value of `Host`, by default that of `url`; if empty, the header is left out.
+        body: The body.
+        has_length: Whether a request with a body gets a `Content-Length`.
     """
     host = urlsplit(url).netloc if host is None else host
     lines = [f"{line} HTTP/1.1", *([f"Host: {host}"] if host else []), *headers]
@@ -66,7 +66,8 @@ def request(
 def answered(url: str, data: bytes, method: str = "GET") -> Answer:
     """Send bytes and return the answer."""
     with connect(url) as connection:
-        with suppress(ConnectionError):  # the answer may come before all was sent
+        # The server may answer and close before it has read everything.
+        with suppress(ConnectionError):
             connection.sendall(data)
         return read(connection, method)
 
@@ -85,11 +86,11 @@ def ask(url: str, line: str, *headers: str, host: str | None = None, body: bytes
 
 
 def is_ended(connection: socket.socket, drip: Iterable[bytes] = ()) -> bool:
-    """Return whether the server ends a connection.
+    """Return whether the server closes a connection within the timeout.
 
     Args:
-        connection: Nothing else is to come on it.
-        drip: Sent piece by piece, with a little time between them.
+        connection: The connection; whatever arrives on it is discarded.
+        drip: Pieces to send first, one every 20 ms.
     """
     connection.settimeout(0.02)
     for piece in drip:

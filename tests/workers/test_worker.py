@@ -1,4 +1,4 @@
-"""The promise of every kind of worker: a question costs its own answer at most, and says why."""
+"""Contract of every kind of worker: a question that fails says why and harms no other one."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(params=NAMES)
 def kind(request: pytest.FixtureRequest) -> Kind:
-    """Each kind of worker that the program has, and a simple one."""
+    """Each kind of worker of the program, and a simple one for these tests."""
     if request.param == "prover":
         return prover(request.getfixturevalue("library"))
     return KINDS[request.param]()
@@ -54,7 +54,7 @@ def kind(request: pytest.FixtureRequest) -> Kind:
 
 @pytest.fixture
 def hire() -> Iterator[Hire]:
-    """Makes workers, and closes them."""
+    """Function that makes a worker, which is closed after the test."""
     with ExitStack() as stack:
 
         def make(kind: Kind, main: ChildMain | None = None, **limits: Any) -> Worker[Any, Any]:
@@ -67,7 +67,7 @@ def hire() -> Iterator[Hire]:
 
 @pytest.fixture
 def order(tmp_path: Path) -> Path:
-    """The file that lets a fault strike."""
+    """Path of the file whose creation triggers the fault."""
     return tmp_path / "order"
 
 
@@ -83,9 +83,9 @@ def refused(worker: Worker[Any, Any], question: object, seconds: float = LONG_S)
 def costs_one_answer(
     hire: Hire, kind: Kind, fault: str, order: Path, *, seconds: float = LONG_S
 ) -> NoAnswerError:
-    """Have a process's first answer go wrong, and see that the second process answers."""
+    """Let a process fail at its first answer, and check that the next process answers."""
     worker = hire(kind, broken(kind.main, fault, order), memory=MEMORY)
-    worker.start()  # so that the time is the question's alone
+    worker.start()  # so that `seconds` does not include the start
     order.touch()
     error = refused(worker, kind.question, seconds)
     assert worker.pid == 0
@@ -95,7 +95,7 @@ def costs_one_answer(
 
 @pytest.mark.grid(short=6)
 @pytest.mark.parametrize("fault", DEATHS)
-def test_a_death(hire: Hire, kind: Kind, fault: str, order: Path) -> None:
+def test_a_death_costs_one_answer(hire: Hire, kind: Kind, fault: str, order: Path) -> None:
     error = costs_one_answer(hire, kind, fault, order)
     assert (error.trouble, error.words) == ("crashed", DEATHS[fault][1])
     assert str(error) == error.words
@@ -104,13 +104,13 @@ def test_a_death(hire: Hire, kind: Kind, fault: str, order: Path) -> None:
 
 @pytest.mark.grid(short=3)
 @pytest.mark.parametrize("fault", MEMORY_FAULTS)
-def test_too_much_memory(hire: Hire, kind: Kind, fault: str, order: Path) -> None:
+def test_too_much_memory_costs_one_answer(hire: Hire, kind: Kind, fault: str, order: Path) -> None:
     assert costs_one_answer(hire, kind, fault, order).trouble == "out-of-memory"
 
 
 @pytest.mark.grid(short=3)
 @pytest.mark.parametrize("fault", HANGS)
-def test_a_question_that_does_not_come_to_an_end(
+def test_a_question_without_an_end_costs_one_answer(
     hire: Hire, kind: Kind, fault: str, order: Path
 ) -> None:
     error = costs_one_answer(hire, kind, fault, order, seconds=1.5)
@@ -120,7 +120,9 @@ def test_a_question_that_does_not_come_to_an_end(
 
 @pytest.mark.grid(short=6)
 @pytest.mark.parametrize("fault", [*NONSENSE, *MORE_NONSENSE])
-def test_what_is_no_answer(hire: Hire, kind: Kind, fault: str, order: Path) -> None:
+def test_a_malformed_answer_costs_one_answer(
+    hire: Hire, kind: Kind, fault: str, order: Path
+) -> None:
     if kind.takes_any_text and fault in MORE_NONSENSE:
         return
     error = costs_one_answer(hire, kind, fault, order)
@@ -131,7 +133,7 @@ def test_what_is_no_answer(hire: Hire, kind: Kind, fault: str, order: Path) -> N
 
 @pytest.mark.grid(short=3)
 @pytest.mark.parametrize("fault", ["segfault", "lack memory", "twice"])
-def test_the_fault_of_an_earlier_question_is_not_held_against_one(
+def test_a_question_is_asked_again_if_a_process_fails_that_answered_before(
     hire: Hire, kind: Kind, fault: str, order: Path
 ) -> None:
     worker = hire(kind, broken(kind.main, fault, order))
@@ -139,18 +141,18 @@ def test_the_fault_of_an_earlier_question_is_not_held_against_one(
     pid = worker.pid
     order.touch()
     assert kind.is_answered(worker.ask(kind.question, LONG_S))
-    assert not order.exists(), "it struck"
+    assert not order.exists(), "the fault was triggered"
     assert worker.pid != pid
 
 
-def test_a_question_is_asked_once_where_that_is_wanted(hire: Hire, order: Path) -> None:
+def test_asks_again_false_asks_each_question_once(hire: Hire, order: Path) -> None:
     worker = hire(ECHO, broken(ECHO.main, "segfault", order), asks_again=False)
     worker.ask("one", LONG_S)
     order.touch()
     assert refused(worker, "two").trouble == "crashed"
 
 
-def test_one_that_took_too_long_is_not_asked_again(hire: Hire, order: Path) -> None:
+def test_a_question_that_took_too_long_is_not_asked_again(hire: Hire, order: Path) -> None:
     worker = hire(ECHO, broken(ECHO.main, "hang", order))
     worker.ask("one", LONG_S)
     order.touch()
@@ -197,7 +199,7 @@ def test_a_question_that_is_too_large_costs_no_process(hire: Hire) -> None:
     ],
     ids=["silent", "fails", "not there", "chatty"],
 )
-def test_a_process_that_does_not_get_ready(
+def test_a_process_that_does_not_get_ready_fails_the_question(
     hire: Hire, main: ChildMain, trouble: Trouble, words: str
 ) -> None:
     worker = hire(ECHO, main, start_s=SHORT_S if main is faults.never_ready else LONG_S)
@@ -207,7 +209,9 @@ def test_a_process_that_does_not_get_ready(
     assert worker.pid == 0
 
 
-def test_a_system_that_starts_no_process(hire: Hire, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_process_that_cannot_be_started_fails_the_question(
+    hire: Hire, monkeypatch: pytest.MonkeyPatch
+) -> None:
     worker = hire(ECHO)
     with monkeypatch.context() as patch:
         patch.setattr(start.sys, "executable", "/nowhere/python")
@@ -217,7 +221,7 @@ def test_a_system_that_starts_no_process(hire: Hire, monkeypatch: pytest.MonkeyP
     assert worker.ask("hi", LONG_S) == "hi"
 
 
-def test_a_start_ahead_is_the_only_one(hire: Hire, tmp_path: Path) -> None:
+def test_a_question_uses_the_process_that_was_started_ahead(hire: Hire, tmp_path: Path) -> None:
     starts = tmp_path / "starts"
     worker = hire(ECHO, partial(_counted, str(starts)))
     worker.start()
@@ -236,7 +240,7 @@ def _counted(starts: str, pipe: Any) -> None:
 # ------------------------------------------------------------------------------------- the end
 
 
-def test_one_that_dies_between_two_questions_costs_nothing(hire: Hire) -> None:
+def test_a_process_that_dies_between_two_questions_costs_no_answer(hire: Hire) -> None:
     worker = hire(ECHO)
     worker.ask("hi", LONG_S)
     process = psutil.Process(worker.pid)
@@ -253,7 +257,7 @@ def test_a_process_without_work_is_ended(hire: Hire) -> None:
     assert worker.ask("hi", LONG_S) == "hi"
 
 
-def test_a_rest_comes_after_the_questions(hire: Hire) -> None:
+def test_rest_ends_the_process_until_the_next_question(hire: Hire) -> None:
     worker = hire(ECHO)
     worker.rest()
     assert worker.ask("hi", LONG_S) == "hi"
@@ -264,7 +268,7 @@ def test_a_rest_comes_after_the_questions(hire: Hire) -> None:
 
 
 def asked_in_threads(worker: Worker[Any, Any], n: int) -> tuple[list[threading.Thread], list[str]]:
-    """Ask `n` questions at once; returns the threads, and a list that takes the troubles."""
+    """Ask `n` questions at once; return the threads, and the list that their troubles go to."""
     troubles: list[str] = []
 
     def ask() -> None:
@@ -276,7 +280,7 @@ def asked_in_threads(worker: Worker[Any, Any], n: int) -> tuple[list[threading.T
     return threads, troubles
 
 
-def test_a_close_ends_the_question_and_those_that_wait(hire: Hire, order: Path) -> None:
+def test_closing_ends_the_running_question_and_the_waiting_ones(hire: Hire, order: Path) -> None:
     worker = hire(ECHO, broken(ECHO.main, "hang", order))
     order.touch()
     threads, troubles = asked_in_threads(worker, 3)
@@ -290,7 +294,7 @@ def test_a_close_ends_the_question_and_those_that_wait(hire: Hire, order: Path) 
     assert worker.pid == 0
 
 
-def test_an_asker_can_give_up(hire: Hire, order: Path) -> None:
+def test_a_question_can_be_stopped(hire: Hire, order: Path) -> None:
     worker = hire(ECHO, broken(ECHO.main, "hang", order))
     order.touch()
     with pytest.raises(NoAnswerError) as refusal:
@@ -373,7 +377,7 @@ def test_a_program_that_forgets_to_close_ends_all_the_same() -> None:
     assert is_gone(int(pid), LONG_S)
 
 
-def test_one_that_was_never_asked_can_be_closed_twice() -> None:
+def test_an_unused_worker_can_be_closed_twice() -> None:
     worker: Worker[Any, Any] = Worker(ECHO.main, ECHO.language)
     worker.close()
     worker.close()

@@ -1,7 +1,8 @@
-"""A report as JSON, by the contract of `paceline bench`, and as rows for a spreadsheet.
+"""A benchmark's report as JSON (the output of `paceline bench --json`) and as spreadsheet rows.
 
-Beside what the contract names stand the ratios without the prompt's time, the figures of every run,
-how Auto's replies keep to their bound, and what went wrong.
+Besides the results per workload and strategy, the JSON contains the speed ratios without the time
+for reading the prompt, the figures of each run, whether Auto's replies kept to their bound, and the
+failures.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from paceline.bench.runs import Report, Result
 from paceline.codec import encode
 from paceline.figures import by_kind
 
-_DIGITS = 6
+_DECIMALS = 6
 COLUMNS = (
     "workload", "strategy", "tokens_per_s", "ratio", "ratio_low", "ratio_high", "ratio_writing",
     "acceptance_rate", "mean_committed_per_step", "same_text", "n_runs", "total_s",
@@ -61,10 +62,10 @@ def _result(result: Result) -> dict[str, Any]:
 
 
 def _rounded(value: Any) -> Any:
-    """Return JSON data, rounded to the digits that were measured."""
+    """Return JSON data with all floats rounded to 6 decimals."""
     match value:
         case float():
-            return round(value, _DIGITS)
+            return round(value, _DECIMALS)
         case dict():
             return {key: _rounded(item) for key, item in value.items()}
         case list() | tuple():

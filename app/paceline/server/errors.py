@@ -1,4 +1,4 @@
-"""Errors as the APIs write them: a status, a sentence, and the field that is meant."""
+"""Errors in the form of each API: HTTP status, message, and the request field at fault."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _STATUS = {
     "invalid-numbers": 500,
     "no-renderer": 500,
 }
-"""Statuses of the engine's codes; all others are about what was asked for: 400."""
+"""HTTP status by error code of the engine; all other codes blame the request: 400."""
 _CODES = {"prompt-too-long": CONTEXT_LENGTH}
 _FIELDS = {
     "bad-grammar": "grammar",
@@ -38,7 +38,7 @@ _FIELDS = {
     "bad-tool": "tools",
     "no-infill": "suffix",
 }
-"""The fields that the engine's codes are about, as most APIs call them."""
+"""Request field by error code of the engine, named as most APIs name it."""
 _TYPES = {
     400: "invalid_request_error",
     401: "authentication_error",
@@ -53,7 +53,7 @@ _TYPES = {
     503: "overloaded_error",
 }
 ANTHROPIC = "/v1/messages"
-"""The beginning of the paths whose errors have Anthropic's form; all others have OpenAI's."""
+"""Prefix of the paths whose errors have Anthropic's form; all others have OpenAI's."""
 
 _logger = logging.getLogger(__name__)
 
@@ -62,11 +62,11 @@ class ApiError(Exception):
     """A request that is refused, or a reply that failed.
 
     Attributes:
-        status: HTTP's status.
-        code: A stable name.
-        message: What is wrong and what to do, for people.
-        field: The field of the request that is meant, or empty if there is none.
-        headers: Told besides.
+        status: HTTP status.
+        code: Stable name of the problem.
+        message: The problem and its remedy, for people.
+        field: The field of the request that is at fault, or empty if there is none.
+        headers: Additional headers of the response.
     """
 
     def __init__(
@@ -86,10 +86,10 @@ class ApiError(Exception):
         self.headers = dict(headers or {})
 
     def body(self, path: str) -> dict[str, Any]:
-        """Return it in the form of the API that the path belongs to."""
+        """Return the JSON body in the form of the API that the path belongs to."""
         kind = _TYPES.get(self.status, "api_error")
         if path.startswith(ANTHROPIC):
-            # Its form has no place for a field, so the sentence names it.
+            # Anthropic's form has no key for the field, so the message names it.
             is_named = self.field in self.message
             message = self.message if is_named else f"{self.field}: {self.message}"
             return {"type": "error", "error": {"type": kind, "message": message}}
@@ -111,13 +111,13 @@ def refused(field: str, message: str, code: str = "invalid_value") -> ApiError:
 def from_engine(
     code: str, message: str, hint: str, names: Mapping[str, str] | None = None
 ) -> ApiError:
-    """Return the error for what the engine says; its sentences name no paths.
+    """Return the error for a problem that the engine reported; its texts contain no paths.
 
     Args:
-        code: The engine's.
-        message: What is wrong.
-        hint: What to do.
-        names: Fields that a request has by another name.
+        code: The engine's error code.
+        message: The problem.
+        hint: The remedy.
+        names: Names of fields in this API, where they differ from the usual ones.
     """
     text, field = f"{message} {hint}".strip(), _FIELDS.get(code, "")
     return ApiError(
@@ -129,26 +129,26 @@ def from_engine(
 
 
 def not_loaded(why: str) -> ApiError:
-    """Return the error for a model that is not there to answer; `why` names no path."""
+    """Return the error for a request without a loaded model; `why` must contain no path."""
     return ApiError(503, "no_model", f"No model is loaded. {why}".strip())
 
 
 def of_value(field: str, error: UserError) -> ApiError:
-    """Return the error about a field with a value that it cannot have."""
+    """Return the error for a field whose value was rejected with `error`."""
     return refused(field, str(error))
 
 
 def log_fault(what: str, error: BaseException) -> None:
-    """Log an error that is a fault of the program: its kind and place, none of its words.
+    """Log a bug of the program: the error's type and traceback.
 
-    They may be those of a prompt.
+    The error's message is left out, since it may quote a prompt.
     """
     places = "".join(traceback.format_tb(error.__traceback__))
     _logger.error("%s failed: %s\n%s", what, type(error).__name__, places)
 
 
 def fault() -> ApiError:
-    """Return what a program is told of such an error."""
+    """Return the error that a client gets for a bug of the program; see `log_fault`."""
     return ApiError(
         500, "bug", "Something unexpected went wrong in Paceline. Its log file tells more."
     )

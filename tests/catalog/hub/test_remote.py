@@ -1,4 +1,4 @@
-"""The header of a model that is not here: what is fetched, and what is kept of it."""
+"""Header of a model on the Hub: the bytes that are fetched, and the copy that is kept."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def cache(tmp_path: Path) -> Path:
 def offer(
     repositories: dict[str, Repository], *files: Path, n_bytes: int = 3_000_000_000, name: str = ""
 ) -> HubReference:
-    """Put files on the Hub, each with so many bytes of weights after its own."""
+    """Put files on the Hub, each followed by `n_bytes` bytes of pretended weights."""
     paths = {name or file.name: file for file in files}
     details = {"pretend": dict.fromkeys(paths, n_bytes)}
     repositories["owner/real"] = Repository("owner/real", paths, details)
@@ -39,7 +39,7 @@ def offer(
 
 
 def summary(server: HubServer) -> tuple[int, int]:
-    """Requests, and bytes of files that were sent."""
+    """Return the number of requests, and of the bytes of files that were sent."""
     return len(server.requests), server.n_bytes_sent()
 
 
@@ -56,7 +56,7 @@ def test_a_model_is_examined_without_its_weights(
     assert header.stat().st_blocks * 512 < 2 * PIECES[0]
     assert header.name == target_path.name
     assert header.parent.parent == cache
-    assert summary(server)[0] == 2, "what is known is not asked for again"
+    assert summary(server)[0] == 2, "a header that is kept is not requested again"
 
 
 @pytest.mark.parametrize(
@@ -78,12 +78,12 @@ def test_real_vocabularies(
     assert n_requests <= 5
 
 
-def test_the_pieces_keep_the_promise() -> None:
+def test_a_header_takes_20_mib_and_5_requests_at_most() -> None:
     assert PIECES[-1] <= 20 * MIB
     assert len(PIECES) + 1 <= 5
 
 
-def test_a_header_that_takes_several_pieces(
+def test_a_header_that_needs_several_pieces_is_fetched_piece_by_piece(
     hub: Hub, server: HubServer, repositories: dict[str, Repository], inspector: Inspector,
     cache: Path, target_path: Path, monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
@@ -95,7 +95,7 @@ def test_a_header_that_takes_several_pieces(
     assert ranges == ["bytes=0-999", "bytes=1000-1999", "bytes=2000-299999"]
 
 
-def test_a_header_that_does_not_end(
+def test_a_header_that_does_not_end_is_refused(
     hub: Hub, repositories: dict[str, Repository], inspector: Inspector, cache: Path,
     target_path: Path, monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
@@ -110,7 +110,7 @@ def left_in(cache: Path) -> list[Path]:
     return [path for path in cache.rglob("*") if path.is_file()]
 
 
-def test_a_file_that_is_no_model_costs_one_piece_at_most(
+def test_of_a_file_that_is_no_model_one_piece_is_fetched(
     hub: Hub, server: HubServer, repositories: dict[str, Repository], inspector: Inspector,
     cache: Path, tmp_path: Path,
 ) -> None:  # fmt: skip
@@ -123,7 +123,7 @@ def test_a_file_that_is_no_model_costs_one_piece_at_most(
     assert left_in(cache) == []
 
 
-def test_a_model_that_is_shorter_than_a_piece(
+def test_a_model_that_is_shorter_than_a_piece_is_examined(
     hub: Hub, server: HubServer, repositories: dict[str, Repository], inspector: Inspector,
     cache: Path, draft_path: Path,
 ) -> None:  # fmt: skip
@@ -133,7 +133,7 @@ def test_a_model_that_is_shorter_than_a_piece(
     assert summary(server) == (2, draft_path.stat().st_size)
 
 
-def test_a_server_that_knows_no_ranges(
+def test_a_server_that_ignores_ranges_is_supported(
     hub: Hub, server: HubServer, repositories: dict[str, Repository], inspector: Inspector,
     cache: Path, target_path: Path, monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
@@ -144,7 +144,7 @@ def test_a_server_that_knows_no_ranges(
     assert inspector.examine(header) == inspector.examine(target_path)
 
 
-def test_a_break_in_the_middle_leaves_nothing(
+def test_a_broken_connection_leaves_no_file(
     hub: Hub, server: HubServer, repositories: dict[str, Repository], inspector: Inspector,
     cache: Path, target_path: Path,
 ) -> None:  # fmt: skip
@@ -156,7 +156,7 @@ def test_a_break_in_the_middle_leaves_nothing(
     assert remote_header(hub, inspector, reference, cache).is_file()
 
 
-def test_what_is_kept_serves_offline_and_only_so_long(
+def test_a_kept_header_is_used_offline_until_the_hub_has_another_file(
     hub: Hub, server: HubServer, repositories: dict[str, Repository], inspector: Inspector,
     cache: Path, draft_path: Path, target_path: Path,
 ) -> None:  # fmt: skip
@@ -173,7 +173,7 @@ def test_what_is_kept_serves_offline_and_only_so_long(
     assert inspector.card(new) == inspector.card(draft_path)
 
 
-def test_a_header_is_fetched_once_though_asked_for_by_two_names(
+def test_a_header_is_fetched_once_for_a_branch_and_its_commit(
     hub: Hub, server: HubServer, repositories: dict[str, Repository], inspector: Inspector,
     cache: Path, target_path: Path,
 ) -> None:  # fmt: skip
@@ -186,7 +186,7 @@ def test_a_header_is_fetched_once_though_asked_for_by_two_names(
     assert server.n_bytes_sent() == n_bytes
 
 
-def test_room_is_made_for_new_headers(
+def test_old_headers_are_deleted_when_new_ones_come(
     hub: Hub, repositories: dict[str, Repository], inspector: Inspector, cache: Path,
     target_path: Path, monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
@@ -199,7 +199,7 @@ def test_room_is_made_for_new_headers(
     assert folders == {"names", "old3", kept.parent.name}
 
 
-def test_a_split_model_costs_a_small_request_per_part(
+def test_a_split_model_takes_one_small_request_per_further_part(
     hub: Hub, server: HubServer, repositories: dict[str, Repository], inspector: Inspector,
     cache: Path, target_path: Path, tmp_path: Path,
 ) -> None:  # fmt: skip
@@ -215,7 +215,7 @@ def test_a_split_model_costs_a_small_request_per_part(
     assert sorted(path.name for path in header.parent.iterdir()) == [part.name for part in parts]
 
 
-def test_a_reference_without_a_file(hub: Hub, server: HubServer) -> None:
+def test_a_reference_without_a_file_is_completed(hub: Hub, server: HubServer) -> None:
     found = named_file(hub, parse_reference("hf:owner/model-1-GGUF"))
     assert str(found) == "hf:owner/model-1-GGUF:model-1-Q4_K_M.gguf"
     assert named_file(hub, parse_reference("hf:owner/model-1-GGUF:q4_k_m")) == found
@@ -224,7 +224,7 @@ def test_a_reference_without_a_file(hub: Hub, server: HubServer) -> None:
     assert not server.requests
 
 
-def test_a_disk_that_cannot_be_written(
+def test_a_folder_that_cannot_be_written_is_reported(
     hub: Hub, repositories: dict[str, Repository], inspector: Inspector, tmp_path: Path,
     target_path: Path,
 ) -> None:  # fmt: skip
@@ -234,7 +234,7 @@ def test_a_disk_that_cannot_be_written(
     assert caught.value.code == "header-not-kept"
 
 
-def test_a_disk_without_sparse_files(
+def test_a_disk_without_sparse_files_is_reported(
     hub: Hub, repositories: dict[str, Repository], inspector: Inspector, cache: Path,
     target_path: Path, monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip

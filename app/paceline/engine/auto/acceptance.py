@@ -28,7 +28,7 @@ _NO_CONFIDENCE = len(UPPER)  # the class of tokens without a confidence
 _FIRST_PLACE = _NO_CONFIDENCE + 1  # first count by place, after the classes' counts
 _ALL = _FIRST_PLACE + PLACE_OF[-1] + 1  # index of the count of all tokens
 _VERSION = 1
-_MAX_NUMBER = 1e9  # no count or sum in a file is beyond
+_MAX_NUMBER = 1e9  # upper bound of every count and sum in a valid file
 
 
 def class_of(confidence: float | None) -> int:
@@ -63,7 +63,7 @@ class Acceptance:
         self._judged, self._accepted = [0.0] * (_ALL + 1), [0.0] * (_ALL + 1)  # recent tokens
         self._rates: list[float | None] = [None] * _FIRST_PLACE
 
-    # ------------------------------------------------------------------------------ its tokens
+    # ---------------------------------------------------------------------------------- tokens
 
     def rate(self, cls: int) -> float:
         """Return a cautious estimate of a token's acceptance if all before it were accepted."""
@@ -85,9 +85,9 @@ class Acceptance:
         return (accepted + 0.6 * weight) / (judged + weight)
 
     def survivals(self, classes: Sequence[int]) -> list[float]:
-        """Return the probability of each token that it and all before it are accepted.
+        """Return, for each token, the probability that it and all tokens before it are accepted.
 
-        The list ends where that is close to 0.
+        The list ends at the first token whose probability is close to 0.
 
         Args:
             classes: Classes of the proposal's tokens.
@@ -107,8 +107,8 @@ class Acceptance:
         Args:
             classes: Classes of its tokens.
             n_accepted: Number of its first tokens that were accepted.
-            n_judged: Number of tokens that were compared with the target's; if one follows the
-                accepted ones, it was rejected.
+            n_judged: Number of tokens that were compared with the target's; if it exceeds
+                `n_accepted`, the first token after the accepted ones was rejected.
         """
         n = min(n_accepted + 1 if n_accepted < n_judged else n_judged, len(classes))
         judged, accepted, rates = self._judged, self._accepted, self._rates
@@ -133,17 +133,17 @@ class Acceptance:
         self.n_judged += n
         self.n_accepted += min(n_accepted, n)
 
-    # ------------------------------------------------------------------------------- its steps
+    # ----------------------------------------------------------------------------------- steps
 
     @property
     def value(self) -> float:
-        """Return the upper bound of what a model's step gains over a plain one, in tokens.
+        """Return an upper bound of the gain of this model's step over a plain step, in tokens.
 
         It is the mean gain of its recent steps plus a multiple of the standard error, as in
         UCB1-Tuned (Auer et al., Machine Learning 47, 2002). So a useless model, whose steps all
-        lose alike, is given up after a few. Trials are forgotten with time, so that the model is
-        tried again, but not before a small share of the steps has made up for what the trials lost;
-        see `gained`.
+        lose about as much, is given up after a few steps. Trials fade with time, so that the model
+        is tried again. If the trials lost more than their credit, they do not fade until the steps
+        that follow have paid the debt off, each of them `TUNING.trial_share` of a plain step.
         """
         n = self._n_gains + 3.0  # the prior spread counts as much as 3 steps
         mean = self._gain / n
@@ -164,9 +164,10 @@ class Acceptance:
         """Count a step that this model drafted; see `value`.
 
         Args:
-            tokens: Its gain over a plain step, in tokens, less its time, without the time for
-                reading.
-            reading: Plain steps that it took to read text that was written without it.
+            tokens: Tokens that it committed beyond those of plain steps in the same time, where
+                the time for reading does not count.
+            reading: Time for reading the text that was generated without this model, in plain
+                steps.
         """
         kept, credit = 0.985, TUNING.trial_credit
         self._gain = kept * self._gain + tokens
@@ -175,7 +176,7 @@ class Acceptance:
         self._n_tried += 1.0
         if self.has_paid:
             self._credit = credit
-        else:  # steps that were slowed for a while lose much, but predict little of later ones
+        else:  # a busy machine causes large losses that say little about later steps: bounded
             left = max(self._credit + min(tokens, 0.0), min(self._credit, -credit))
             self._credit = left - max(reading - max(tokens, 0.0), 0.0)
 
@@ -202,7 +203,7 @@ class Acceptance:
         self._n_gains *= kept
         self._n_tried *= kept
 
-    # --------------------------------------------------------------------------------- telling
+    # ------------------------------------------------------------------------ reports and files
 
     def by_confidence(self) -> tuple[ClassRate, ...]:
         """Return the estimated acceptance of each class of confidence that was seen."""
@@ -254,8 +255,8 @@ class _Kept:
     """Counts of one drafter as files hold them, named as in `Acceptance`.
 
     Attributes:
-        gains: Of a model's steps: the sum of gains, the sum of their squares, the number of steps,
-            and the credit of trials.
+        gains: Four faded sums over a model's steps: of gains, of squared gains, of steps, and of
+            steps that count as trials.
     """
 
     judged: tuple[float, ...]

@@ -17,7 +17,7 @@ _PIECE_BYTES = 16 << 20  # written within a few milliseconds
 _REST_BYTES = 16 << 20  # for activations, the result and ggml's descriptions
 _F32, _Q4_K = 0, 12  # enum ggml_type
 _COLUMNS, _ROW_BYTES = 4096, 2304
-_FILL = 0x11  # as a block's scale this is not a denormal number, which would be slow
+_FILL = 0x11  # no denormal number as a block's scale: those would slow the product down
 _TRIES, _LIMIT_S = 9, 0.3
 _POINTER = ctypes.c_void_p
 

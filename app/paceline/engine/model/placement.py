@@ -19,7 +19,7 @@ _STEP_BYTES = 256 * 2**20
 _SERVERS = re.compile(r"rpc\d+", re.IGNORECASE)
 _MAX_DEVICES = 16
 """Maximum number of devices for one model in llama.cpp, including the processor
-(GGML_SCHED_MAX_BACKENDS in ggml/src/ggml-backend.cpp); with more it ends the process."""
+(GGML_SCHED_MAX_BACKENDS in ggml/src/ggml-backend.cpp). With more, llama.cpp ends the process."""
 
 
 def devices_for(params: ModelParams, devices: Sequence[DeviceInfo]) -> tuple[DeviceInfo, ...]:
@@ -34,11 +34,11 @@ def devices_for(params: ModelParams, devices: Sequence[DeviceInfo]) -> tuple[Dev
             requested.
     """
     chosen = named(params.device, devices) if params.device else usual(devices)
-    # The processor gets the rest anyway.
+    # The processor gets the remaining layers in any case, so it is not listed.
     chosen = tuple(device for device in chosen if device.kind != "cpu")
     if not chosen and not params.device:
         _refuse_gpu(params)
-    # Shares apply to both models, of which one may be on a single device.
+    # Both models get the same shares; a model on a single device ignores them.
     if len(params.tensor_split) > len(chosen) > 1:
         refuse(
             "{n} shares are more than the devices that the model is put on: {names}.",

@@ -86,10 +86,10 @@ class Catalogue(DialogOwner[DownloadsDialog]):
             loads.load_first,
             self.tr("{} is downloaded.").format(starter.NAME),
         )
-        """Downloads and loads the first model, where there is none."""
+        """Downloads and loads the first model if this computer has none."""
         self.getting_first.take_up(first_model())
         self.button = DownloadsButton(self.downloads.model)
-        """Button of the running downloads, for the top bar."""
+        """Button for the top bar that shows the running downloads."""
         self.button.clicked.connect(self.show_downloads)
         context.settings.setting("model_folders").changed.connect(self._on_folders)
         context.settings.setting("download_folder").changed.connect(self._on_folders)
@@ -136,7 +136,7 @@ class Catalogue(DialogOwner[DownloadsDialog]):
         self.picker.show_recommended(pair)
 
     def close(self) -> None:
-        """Stop requests, pause downloads, end the helper process; takes a few seconds at most."""
+        """Stop requests, pause downloads, end the inspector's process; takes a few seconds."""
         super().close()
         self.getting.stop()
         self.getting_first.stop()
@@ -144,7 +144,7 @@ class Catalogue(DialogOwner[DownloadsDialog]):
         self.picker.close()
         self.hub.close()
         self._models.close()
-        self.library.close()  # its scan ends at once after the inspector's end
+        self.library.close()  # last: its scan ends as soon as the inspector has ended
 
     @Slot()
     def show_downloads(self) -> None:

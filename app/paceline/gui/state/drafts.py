@@ -42,7 +42,7 @@ class Drafts(QObject):
     def _kept(self) -> tuple[str, tuple[Attachment, ...]]:
         text, pasted = split_pasted(self._chats.unsent(self._id))
         files = self._chats.unsent_files(self._id)
-        if pasted:  # kept apart from now on, or the next change of the text would lose them
+        if pasted:  # written by an earlier version: stored apart, or the next save would lose them
             files = (*files, *(file for file in pasted if file not in files))
             self._chats.save_unsent_files(self._id, files)
             self._chats.save_unsent(self._id, text)
@@ -54,7 +54,8 @@ class Drafts(QObject):
         left, self._id = self._id, self._chats.unsent_id(self._shown.id)
         if self._id == left:
             return
-        if self._chats.is_purged(left):  # its question was refused and returns as a draft
+        # A new chat whose first question was refused is deleted; the question is a draft again.
+        if self._chats.is_purged(left):
             text, files, self.text, self.files = self.text, self.files, "", ()
             self.write(text, files)
             return
@@ -63,7 +64,7 @@ class Drafts(QObject):
 
     @Slot()
     def _on_started(self) -> None:
-        """Start the draft of a new chat once its first message is sent or written again."""
+        """Begin an empty draft when the first message of a new chat has been sent."""
         left, self._id = self._id, self._chats.unsent_id(self._shown.id)
         if self._id != left:
             self._chats.save_unsent(left, "")

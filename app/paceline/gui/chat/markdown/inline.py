@@ -37,8 +37,9 @@ class Mark(NamedTuple):
         start: First position.
         end: Position after the last one.
         left: Its left edge, in pixels from the document's edge.
-        label: The language of a code block as its author named it; the number of a list item, or
-            "box", "tick" or nothing for a bullet; for a table's head, "above" where rows follow.
+        label: For a code block, its language as the author named it; for a list item, its number,
+            "box" or "tick" for an open or a done task, or empty for a bullet; for a table's head,
+            "above" if rows follow it.
         code: The text of a closed code block; None while it is open.
     """
 
@@ -106,7 +107,7 @@ class InlineWriter:
         style = base
         texts: list[PlacedText] = []
         shown = [self._formula(token) for token in children]
-        # The blocks around a display formula end the lines.
+        # Line breaks beside a display formula are left out: its own block already breaks the line.
         alone = [
             f is not None and _is_alone(c, f, base) for c, f in zip(children, shown, strict=True)
         ]
