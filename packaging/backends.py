@@ -150,7 +150,7 @@ def asked(word: str, wishes: str, say: Callable[[str], None]) -> Build:
     Args:
         word: A backend's name, or "auto".
         wishes: The user's own CMake flags, which come last and so win.
-        say: Is told what keeps `auto` from using a GPU.
+        say: Called with the reason why `auto` uses no GPU.
     """
     if word == "auto":
         return _auto(wishes, say)

@@ -66,7 +66,7 @@ QT_PACKAGES = (  # what Qt's libraries link to, then what a display asks for bes
     *("libxcb-render-util0", "libxkbcommon-x11-0", "libwayland-client0", "libwayland-cursor0"),
     "libwayland-egl1",
 )
-# What a failing command says, and what to do about it; the first that fits is told.
+# Output of a failing command, and the remedy; the first pattern that matches is shown.
 CAUSES = {
     r"No space left on device|Errno 28": "the disk is full: make room and start again",
     r"Killed signal|memory exhausted|[Oo]ut of memory|bad_alloc": "the memory did not suffice: "
@@ -121,7 +121,7 @@ def fingerprint(*parts: object) -> str:
 
 
 def progress(line: str, seconds: float) -> str | None:
-    """Return where the work stands, if this line of ninja's or pip's output tells it."""
+    """Return the progress that a line of ninja's or pip's output shows, if it shows any."""
     step = re.match(r"\s*\[(\d+)/(\d+)\]", line)
     if step:
         done, total = int(step[1]), int(step[2])
@@ -169,7 +169,7 @@ def cause_of(output: str) -> str | None:
 
 
 def in_words(error: Exception, remedy: str = "try --rebuild, or other folders (--venv DIR)") -> str:
-    """Return the sentence that tells of an error and says what to do about it."""
+    """Return one sentence with the error and its remedy."""
     if not isinstance(error, OSError):
         return str(error)
     place, what = error.filename, error.strerror or error
@@ -188,7 +188,7 @@ class Progress:
         self.length = 0
 
     def show(self, text: str | None) -> None:
-        """Tell it, unless something was told shortly before."""
+        """Show the progress, unless it was shown a moment ago."""
         now = time.monotonic()
         if not text or now - self.shown < self.pause:
             return
@@ -497,7 +497,7 @@ def workshop(cache: Path) -> Iterator[Path]:
 
 
 def install(options: argparse.Namespace, project: Project, environment: Environment) -> None:
-    """Bring the environment to the state that the stamp then tells; the kernels come next."""
+    """Install what the stamp will then record; the kernels are compiled afterwards."""
     name = f"install-{fingerprint(str(environment.folder))}.log"
     runner = Runner(wheel_cache() / name)
     bring_tools(environment.build, runner)  # before anything is changed

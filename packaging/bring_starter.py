@@ -99,7 +99,7 @@ def rewrite(source: Path, out: Path, texts: Mapping[str, str], *, mixture: int |
         source: A GGUF file.
         out: What is written; it is incomplete until the function returns.
         texts: Values of the header by their keys, 127 bytes each at most.
-        mixture: Of `enum llama_ftype`; None: the weights stay as they are.
+        mixture: Type of the weights (`enum llama_ftype`), or None to leave them unchanged.
 
     Raises:
         EngineError: It cannot be read or written.

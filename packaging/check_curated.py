@@ -101,10 +101,10 @@ class Finding:
     """The Hub's facts about one entry.
 
     Attributes:
-        draft_file: The draft model's file; None: not known.
-        n_bytes: Its size; None: not known.
-        n_target: The size of the target's file; None: none is named.
-        fits: Whether the vocabularies fit; None: not known.
+        draft_file: The draft model's file, or None if unknown.
+        n_bytes: Its size, or None if unknown.
+        n_target: Size of the target's file, or None if the list names none.
+        fits: Whether the vocabularies are compatible, or None if unknown.
         gate: Whether files must be asked for, of target and draft, e.g. ``open, manual``.
         verdict: What the pair is judged to be.
         problems: What is wrong with the entry.

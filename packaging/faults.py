@@ -41,7 +41,7 @@ class Row(NamedTuple):
         tests: What injects it, and sees that it was hit at work; arguments for pytest. The first
             one has to fail without the protection.
         without: Texts of the program and what they become when the protection is taken away.
-        note: Why less is shown than wanted; empty: it is not.
+        note: Why fewer trials are made than wanted, or empty if there are enough.
     """
 
     name: str

@@ -191,7 +191,7 @@ class Report:
         return any(Mutation(*each["mutation"]) == change for each in self.results)
 
     def add(self, room: str, change: Mutation, tests: Sequence[str], by: str) -> None:
-        """Note which test noticed a mutation; empty: none did."""
+        """Note the test that noticed a mutation, or empty if none did."""
         result = {"room": room, "mutation": change, "tests": len(tests), "by": by}
         self.results.append(result)
         with self._path.open("a", encoding="utf-8") as file:
@@ -205,7 +205,7 @@ class Report:
 
 
 def noticed_by(copy: Copy, change: Mutation, place: Place, tests: Sequence[str]) -> str:
-    """Return which test fails with a mutation, or why none can run; empty: all pass."""
+    """Return the test that fails with a mutation, or why none can run; empty if all pass."""
     if not tests:
         return ""
     path = copy.folder / "app" / "paceline" / change.file

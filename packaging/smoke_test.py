@@ -222,7 +222,7 @@ def judge_pair(program: Program) -> str:
 
 
 def miss_the_hub(program: Program) -> str:
-    """Ask the Hub where none is: one sentence."""
+    """Ask a Hub that does not exist, which prints one sentence."""
     told = program.run("hub", "search", "qwen", code=1).stderr.strip()
     need("cannot be reached" in told and "\n" not in told, "That is not one sentence.", told)
     return told
@@ -283,7 +283,7 @@ def smoke_test(words: Sequence[str], root: str = "") -> int:
 
     Args:
         words: What starts the program.
-        root: The folder that is / for the program; empty: it has the same as this script.
+        root: Root folder of the program's file system, or empty if it is this script's.
     """
     parent = Path(root or "/", "tmp") if root else None
     with tempfile.TemporaryDirectory(prefix="paceline smoke ", dir=parent) as name:

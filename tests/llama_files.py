@@ -99,7 +99,7 @@ def unpack(archive: Path, into: Path) -> None:
 
 
 def _place(path: PurePosixPath) -> str:
-    """The place of a file that is kept; empty: it is not."""
+    """Return the path of a stored file, or empty if it is not stored."""
     if path.suffix == ".jinja" and path.parts[-3:-1] == ("models", "templates"):
         return f"templates/{path.name}"
     is_vocabulary = path.name in {f"ggml-vocab-{name}.gguf" for name in VOCABULARIES}

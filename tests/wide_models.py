@@ -77,7 +77,7 @@ def random_llama(
         ff: Width of the feed-forward part, or of each expert's.
         layers: Their number.
         heads: Their number; `SHARED` of them share keys and values.
-        experts: Their number, of which `EXPERTS_USED` work on a token; 0: no mixture.
+        experts: Number of experts, of which a token uses `EXPERTS_USED`; 0 for a dense model.
     """
     model = Gguf({k: v for k, v in tokenizer.metadata.items() if k[:6] != "llama."})
     n_vocab = tokenizer.tensors["token_embd.weight"].shape[1]
@@ -198,7 +198,7 @@ def placed(
         shape: Row length and number of rows.
         columns: Where the old columns go, whole blocks of 32.
         rows: Where the old rows go.
-        rng: Draws everything else; None: it is zero.
+        rng: Source of all other weights, or None if they are zero.
     """
     length, n_rows = shape
     assert isinstance(old.data, bytes)

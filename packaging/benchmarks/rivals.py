@@ -182,7 +182,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--threads", type=_numbers, default=(1,), help="e.g. 1,2")
     add("--cells", type=_numbers, default=CELLS, help="tokens in the context")
     add("--widths", type=_numbers, default=WIDTHS, help="tokens per decode")
-    add("--prompts", type=_numbers, default=PROMPTS, help="tokens; 0: none")
+    add("--prompts", type=_numbers, default=PROMPTS, help="tokens; 0 for none")
     add("--rounds", type=int, default=20, help="samples of a decode; a prompt has a fourth")
     add("--json", type=Path, metavar="FILE", help="write all samples there")
     return parser

@@ -303,7 +303,7 @@ class Count:
 
     @property
     def is_withdrawn(self) -> bool:
-        """Return whether a row was seen to differ after the promise that none does."""
+        """Return whether a row differed although the engine had promised that none does."""
         return any(a and b is False for a, b in itertools.pairwise(self.promised))
 
     def price(self, usual: Count) -> float | None:
@@ -433,7 +433,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--tokens", nargs="+", type=int, default=[200], help="of a reply; with one thread, two, …"
     )
-    few = "tokens that replies consist of, so that random models say something again; 0: all"
+    few = "tokens that replies consist of, so that random models say something again; 0 for all"
     parser.add_argument("--few", type=int, default=0, help=few)
     args = parser.parse_args(arguments)
     lines = read_log(args.log)

@@ -28,7 +28,7 @@ from paceline.messages import LoadPair, ModelParams, StateOwner, StateStorage
 
 OWNER = StateOwner("a chat")
 N_TOKENS = 1024
-"""Tokens whose copies are measured; figures are told of 1,000."""
+"""Tokens whose copies are measured; figures are per 1,000 tokens."""
 CACHE_TYPES = ("f16", "q8_0", "q4_0")
 
 
@@ -39,7 +39,7 @@ class Copies:
     Attributes:
         model: The name of its file.
         cache_type: Of keys and values.
-        n_block: Tokens of a copy; 0: a copy is all that a context holds.
+        n_block: Tokens per copy, or 0 if a copy is the whole context.
         n_bytes: Of the copies.
         out_s: Seconds to copy them out of a context.
         in_s: Seconds to copy them into one.

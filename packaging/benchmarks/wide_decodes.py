@@ -42,7 +42,7 @@ class Sides:
         """Switch own kernels off.
 
         Args:
-            library: Own kernels; None: there are none.
+            library: Own kernels, or None if there are none.
             only: Names of those that count; none: all.
             why_stock: Why there are none.
         """
@@ -73,7 +73,7 @@ def own_library(path: Path | None, cache_dir: Path) -> KernelLibrary:
     """Load and install the library of own kernels, whether or not they are proved.
 
     Args:
-        path: The file; None: the one that the engine would take.
+        path: The file, or None for the one that the engine would load.
         cache_dir: The user's.
 
     Raises:

@@ -104,7 +104,7 @@ class Cell:
     Attributes:
         width: Tokens.
         stock: By stock kernels.
-        own: By own kernels; None: there are none.
+        own: The same with own kernels, or None if there are none.
         own_by_stock: Median of the pairs' ratios.
         n_pairs: Samples.
     """
@@ -376,7 +376,7 @@ class Run:
 
     Attributes:
         tables: Of all models that were timed.
-        isa: The instructions of own kernels; empty: there are none.
+        isa: Instruction set of own kernels, or empty if there are none.
     """
 
     def __init__(self, args: argparse.Namespace) -> None:

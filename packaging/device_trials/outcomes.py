@@ -124,7 +124,7 @@ def told(found: Outcome, usual: Outcome, *two: Rows | str) -> str:
 
 
 def first_difference(one: Sequence[int], other: Sequence[int]) -> int | None:
-    """Return the index of the first token that is not the same; None: there is none."""
+    """Return the index of the first different token, or None if there is none."""
     for i, (a, b) in enumerate(zip(one, other, strict=False)):
         if a != b:
             return i

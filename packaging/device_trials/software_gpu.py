@@ -45,7 +45,7 @@ class SoftwareGpu:
 
         Args:
             folder: The cache.
-            lib: Libraries that are compiled already; None: those in the folder.
+            lib: Libraries that are already compiled, or None for those in the folder.
         """
         self.folder = folder.absolute()
         version = Project.read(ROOT).llama.rpartition("=")[2]
@@ -78,7 +78,7 @@ class SoftwareGpu:
             self._compile()
 
     def variables(self, n_devices: int) -> dict[str, str]:
-        """Return the environment of a program that is to see so many devices; 0: the processor."""
+        """Return environment variables for a program with so many GPUs; 0 for the CPU alone."""
         seen = {"GGML_VK_VISIBLE_DEVICES": ",".join("0" * n_devices)} if n_devices else {}
         paths = os.pathsep.join(filter(None, (self._loader, os.environ.get("LD_LIBRARY_PATH"))))
         usual = {k: v for k, v in os.environ.items() if k != "GGML_VK_VISIBLE_DEVICES"}

@@ -302,7 +302,7 @@ class _Finder(ast.NodeVisitor):
 
 
 def _literals(node: ast.expr) -> list[str] | None:
-    """The texts that an argument can be; None: not known before it runs."""
+    """Return the possible texts of an argument, or None if only a run can tell."""
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         return [node.value]
     if isinstance(node, ast.IfExp):

@@ -36,7 +36,7 @@ class Processor(NamedTuple):
     Attributes:
         name: QEMU's.
         flags: Those of /proc/cpuinfo that matter here.
-        variant: Of llama.cpp's code for the CPU; empty: the program must refuse itself.
+        variant: CPU variant that llama.cpp must load; empty if the program must refuse to start.
         has_kernels: Own kernels compute.
     """
 

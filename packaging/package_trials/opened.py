@@ -18,7 +18,7 @@ from package_trials.programs import USER, Program, environment
 from package_trials.report import CannotTryError, Report, expect
 from package_trials.screen import Screen, screen, window
 
-# What is told last has the name that is waited for.
+# The file with the awaited name is written last.
 _OPENER = """#!/bin/sh
 env > "{out}/environment"
 LD_TRACE_LOADED_OBJECTS=1 "{program}" > "{out}/libraries" 2>&1
@@ -82,9 +82,9 @@ def check(told: Mapping[str, str], top: str, before: str) -> None:
     """Check what the opener has got.
 
     Args:
-        told: The texts that it has written, by name.
+        told: The texts that the program wrote, by name.
         top: The package's folder.
-        before: LD_LIBRARY_PATH as the user has set it; empty: not at all.
+        before: LD_LIBRARY_PATH of the user, or empty if it is not set.
 
     Raises:
         TrialError: Something names the package.

@@ -68,7 +68,7 @@ class Program:
     Attributes:
         words: The command, e.g. `("/opt/paceline/paceline",)`, or one that enters a root first.
         env: All its variables.
-        user: Number of the user who runs it; None: who runs the trials.
+        user: Id of the user who runs it, or None for the user who runs the trials.
     """
 
     words: tuple[str, ...]

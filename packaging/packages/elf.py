@@ -1,4 +1,4 @@
-"""Facts of Linux' programs and libraries, as objdump of binutils tells them.
+"""Facts of Linux' programs and libraries, from the output of objdump (binutils).
 
 Standard library only.
 """
@@ -17,7 +17,7 @@ class ElfFacts(NamedTuple):
     Attributes:
         needed: The names of the libraries that it is linked with.
         search: The folders in which these are looked for before the system's.
-        glibc: The newest version of glibc whose functions it uses, such as (2, 34); empty: none.
+        glibc: The newest glibc version whose functions it uses, such as (2, 34); empty if none.
         is_aligned: False: a loader refuses it, since a part lies elsewhere in a page than it must.
     """
 

@@ -43,7 +43,7 @@ class KnownLicence(NamedTuple):
     Attributes:
         name: Its name for people.
         licence: An SPDX expression.
-        text: The file in `FOLDER` with its licence; empty: the system or the wheel has it.
+        text: File in `FOLDER` with its licence, or empty if the system or the wheel contains it.
     """
 
     name: str
@@ -53,7 +53,7 @@ class KnownLicence(NamedTuple):
 
 @dataclass(frozen=True)
 class LicenceTable:
-    """The licences that `libraries.toml` tells.
+    """The licences that are listed in `libraries.toml`.
 
     Attributes:
         table: The file's content.
@@ -62,7 +62,7 @@ class LicenceTable:
     table: dict[str, Any]
 
     def library(self, file_name: str) -> KnownLicence | None:
-        """Return the library that a shared library's file name tells; None: none that is known."""
+        """Return the listed library that a file name belongs to, or None if none is listed."""
         if _EXTENSION.search(file_name):
             return None
         for name, pattern, entry in self._patterns:
@@ -103,7 +103,7 @@ def _spdx() -> Any:
 
 
 def fault(licence: str) -> str:
-    """Return why a part under this licence cannot come along; empty: it can.
+    """Return why a part under this licence cannot be shipped, or empty if it can.
 
     Args:
         licence: An SPDX expression; of alternatives one that is fine suffices.

@@ -245,7 +245,7 @@ def _is_pythons(module: str) -> bool:
 
 
 def _told(*command: str) -> str:
-    """Return what a command prints, be it only a part of what was asked for; empty: none such."""
+    """Return a command's output, even if it fails; empty if the command does not exist."""
     try:
         done = subprocess.run(command, capture_output=True, text=True, check=False)
     except FileNotFoundError:

@@ -33,11 +33,11 @@ class ShippedPart:
 
     Attributes:
         name: Its name.
-        version: Its version; empty: none is known.
+        version: Its version, or empty if unknown.
         licence: An SPDX expression.
         texts: Its own licences and notices.
-        purl: Where it comes from, as a package URL; empty: not said.
-        source: The address of its sources; empty: not said.
+        purl: Package URL of its origin, or empty if unknown.
+        source: URL of its sources, or empty if unknown.
         inside: What it was itself made of, as far as it says so.
     """
 

@@ -23,9 +23,9 @@ def run_tool(
 
     Args:
         command: The words that call it.
-        name: The tool's name in the sentence that tells of a failure; by default the first word.
-        folder: Its current folder; None: this program's.
-        environ: Its variables; None: this program's.
+        name: Name of the tool in the error message; by default the command's first word.
+        folder: Working directory, or None for this program's.
+        environ: Environment variables, or None for this program's.
         hints: Sentences on what to do, by a text that a failing tool says.
 
     Raises:

@@ -60,6 +60,6 @@ def build_server(folder: Path) -> Path:
 
 
 def run(command: list[str]) -> None:
-    """Run a command that tells on stderr how it goes."""
+    """Run a command that reports its progress on stderr."""
     print("$", shlex.join(command), file=sys.stderr)
     subprocess.run(command, check=True, stdout=sys.stderr)

@@ -81,7 +81,7 @@ def side_summary(side: Sequence[Measurement]) -> dict[str, Any]:
 
 
 def summarise(pairs: Sequence[Pair]) -> dict[str, Any]:
-    """Everything about one strategy that the report tells, as JSON can hold it."""
+    """Return the report on one strategy as JSON data."""
     groups = by_prompt(pairs)
     mismatched = [pair for pair in pairs if pair.ours.tokens != pair.server.tokens]
     counted = [pair for pair in pairs if pair not in mismatched]

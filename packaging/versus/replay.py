@@ -32,7 +32,8 @@ class Asked(NamedTuple):
         request: Its place in the session, from 0.
         side: The side's name.
         answer: What came.
-        is_recorded: Whether the text is the one on record, as far as that goes; None: none is.
+        is_recorded: Whether the text equals the recorded one as far as that goes, or None if no
+            text is recorded.
     """
 
     turn: int
@@ -131,7 +132,7 @@ class Seconds:
 
 
 def summarise(asked: Sequence[Asked]) -> dict[str, Any]:
-    """Return everything that the report tells, as JSON can hold it."""
+    """Return the whole report as JSON data."""
     names = list(dict.fromkeys(each.session for each in asked))
     groups = {name: [name] for name in names}
     if len(names) > 1:

@@ -30,8 +30,8 @@ class Request:
     Attributes:
         messages: The conversation up to the user's wish.
         max_tokens: Tokens of the reply at most.
-        prediction: The file as the conversation has it last; empty: it has none.
-        recorded: The reply on record; empty: none.
+        prediction: The last version of the file in the conversation, or empty if there is none.
+        recorded: The recorded reply, or empty if there is none.
     """
 
     messages: tuple[dict[str, str], ...]

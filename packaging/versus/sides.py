@@ -60,7 +60,7 @@ class Answer:
         text: All of it.
         n_tokens: Tokens of it, as the server counts them.
         timings: What the server says of its times and drafts, in llama-server's words.
-        paceline: What only ours says; empty: nothing.
+        paceline: Additional figures that only Paceline's server reports; empty for the others.
     """
 
     first_s: float

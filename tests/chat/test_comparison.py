@@ -63,7 +63,7 @@ class Puppet(QueuedClient):
 
     Attributes:
         fates: What becomes of the next loads and turns, in their order; then all of them work.
-        loaded: The file that is loaded; empty: none is.
+        loaded: The loaded file, or empty if none is loaded.
         done: What was carried out: a load's file, "reset", or a turn with the file it ran on.
         stop: Called in the middle of what "is stopped".
     """

@@ -164,7 +164,7 @@ class ManyChats(RuleBasedStateMachine):
         return TurnOptions(self.strategy, remember=True)
 
     def a_chat(self, number: int, *, where: Callable[[Tree], bool] = lambda _: True) -> str:
-        """Choose a chat that has what a use case needs; empty: there is none."""
+        """Choose a chat that a use case can work on, or empty if there is none."""
         found = [name for name, tree in self.trees.items() if where(tree)]
         self.chat = found[number % len(found)] if found else ""
         return self.chat

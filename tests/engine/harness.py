@@ -132,7 +132,7 @@ class OpenDecoder(Decoder):
 
     Attributes:
         target: The target's context.
-        draft: The draft model's; None: there is none.
+        draft: The same of the draft model, or None if there is none.
         knowledge: What Auto knows.
     """
 

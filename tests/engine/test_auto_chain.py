@@ -84,17 +84,17 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 
 @dataclass
 class Script:
-    """In place of the controller: does what its fields say, and notes what it is told.
+    """Replacement of the controller: decides as its fields say, and records its calls.
 
-    `verified` names whose draft is verified and how many of its tokens; None: the model's whole
-    draft where there is one, else the first offer's.
+    `verified` names the drafter whose draft is verified and the number of tokens. For None it is
+    the model's whole draft, or the first offer if the model drafted nothing.
     """
 
     n_max: int = 10
     reason: Reason = "pays"
     models: bool = True
     worth: float = 0.0  # what an offer is worth
-    n_read: int | None = None  # tokens that a model is to read; None: all
+    n_read: int | None = None  # tokens that a model is to read, or None for all
     n_drafts: int = 99
     verified: tuple[str, int] | None = None
     rooms: list[tuple[int, int]] = field(default_factory=list)

@@ -15,7 +15,7 @@ def let_pass(owner: QObject, ms: int | None = None) -> int:
 
     Args:
         owner: The timers are its children.
-        ms: Only those that wait this long; None: all.
+        ms: Only the timers with this interval, or all for None.
     """
     waits = [
         timer

@@ -167,7 +167,7 @@ class FakeClient:
 
         Args:
             event: What happens.
-            ticket: The request; None: the newest one without an answer that such an event is for.
+            ticket: The request, or None for the newest open one that such an event belongs to.
         """
         if isinstance(event, EngineEvent):
             for listener in tuple(self._watchers):

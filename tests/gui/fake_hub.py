@@ -73,7 +73,7 @@ class FakeHub:
 
     Attributes:
         found: The results of a search for a word.
-        pages: What may be looked at; None: there is none.
+        pages: The pages that may be opened, or None for none.
         error: What a search ends with instead of its end.
         offline: As of `Hub`.
         kept: Access tokens.

@@ -119,7 +119,7 @@ class LoadingWorld(QObject):
 
     @property
     def notice(self) -> str:
-        """The words of the notice that is shown; empty: there is none."""
+        """The text of the notice that is shown, or empty if there is none."""
         return "" if self.bar.isHidden() else self.bar.text.text().replace("\u200b", "")
 
     def close(self) -> None:

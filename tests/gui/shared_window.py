@@ -132,7 +132,7 @@ class SharedWindow:
         """Bring it back to its start.
 
         Returns:
-            What is different still, in words; empty: all is as at the start.
+            Remaining differences from the start, in words; empty if there are none.
         """
         if self.client.is_closed:
             return ["the program was ended: such a test takes `make_program`"]

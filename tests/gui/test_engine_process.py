@@ -139,7 +139,7 @@ def wait_for_end(reply: Reply, qtbot: QtBot) -> None:
 
 
 def notice(program: Program) -> str:
-    """The text of the notice; empty: there is none."""
+    """The text of the notice, or empty if there is none."""
     errors = program.window.chat_pane.errors
     return "" if errors.isHidden() else without_soft_breaks(errors.text.text())
 

@@ -94,7 +94,7 @@ def kinds_of(sources: Sequence[str]) -> list[str | None]:
 def check_colours(
     content: MarkdownDocument, document: QTextDocument, stream: Stream, n_tokens: int | None = None
 ) -> None:
-    """The first `n_tokens` have come; None: all."""
+    """Receive the first `n_tokens` tokens, or all for None."""
     spans = content.spans
     seen = [token for token in range(len(stream.sources))[:n_tokens] if token in stream.token_of]
     colours = dict(zip(seen, kinds_of([stream.sources[token] for token in seen]), strict=True))

@@ -189,7 +189,7 @@ def _crawl(seconds: float, times: int, limit_s: float, _model: Any) -> None:
     Args:
         seconds: How much longer each takes.
         times: How many do.
-        limit_s: Seconds after which a decode counts as hanging; 0: as many as ever.
+        limit_s: Seconds after which a decode counts as hanging, or 0 for the default.
     """
     from paceline.engine.llama.model import LlamaModel
 

@@ -44,7 +44,7 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def taken(broker: Broker, idle: Callable[[], bool] | None, timeout: float = 0.01) -> object:
-    """The next command; None: there is none."""
+    """Return the next command, or None if there is none."""
     ticket = next_ticket(broker, idle, timeout)
     return ticket.command if ticket is not None else None
 

@@ -90,7 +90,7 @@ def _begin(
 
 
 def _part(text: str, n_bytes: int) -> tuple[int, int] | None:
-    """Return begin and end of a range; None: all of it; (0, 0): there are no such bytes."""
+    """Return start and end of a range; None for the whole file, (0, 0) for bytes beyond its end."""
     found = re.fullmatch(r"bytes=(\d*)-(\d*)", text)
     if found is None or not (found[1] or found[2]):
         return None

@@ -16,7 +16,7 @@ class Fault:
             second server's addresses end with the file's name, too.
         method: HEAD, GET or POST; ``*``: any.
         host: "hub", "cdn" (the second server) or ``*``.
-        times: How many requests it hits; 0: all.
+        times: Number of requests that it affects, or 0 for all.
         skip: How many it lets pass before.
         status: Answer with this status, without content.
         error_code: ``X-Error-Code`` beside that status.

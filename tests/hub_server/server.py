@@ -31,7 +31,7 @@ class Request:
         path: With the query.
         headers: Names in lower case.
         host: "hub" or "cdn".
-        status: Of the answer; 0: none was given.
+        status: HTTP status of the answer, or 0 if there was none.
         start: First byte of the file that was sent.
         n_sent: Bytes of the file that were sent, or at least given to the system.
     """

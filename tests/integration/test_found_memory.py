@@ -138,7 +138,7 @@ class Case(NamedTuple):
         n: Servers.
         model: A name of `make_pairs`, or of `real_models` with a type after a blank.
         how: Its parameters.
-        draft: Parameters of the same model that drafts; None: nothing does, or its head.
+        draft: Parameters of the same model as draft model, or None for its head or no drafts.
         head: Whether the head in its file drafts.
     """
 

@@ -185,7 +185,7 @@ class Rig:
         Args:
             workload: The prompt.
             machine: Its clock goes on.
-            priors: What is known of acceptance, as `rates_to_json` gave it; empty: nothing.
+            priors: Known acceptance rates, as from `rates_to_json`; empty if unknown.
         """
         self._engine.client.request(Reset())
         knowledge = self._pair.knowledge

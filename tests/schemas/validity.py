@@ -115,7 +115,7 @@ class Judge:
     """Judges many texts by one schema, a `dict` or a Boolean.
 
     Attributes:
-        complaint: What is wrong with the schema itself; empty: it is one.
+        complaint: The fault of the schema itself, or empty if it is valid.
     """
 
     def __init__(self, schema: Any) -> None:
@@ -134,7 +134,7 @@ class Judge:
         self._validator = _exact(named)(schema, format_checker=_formats(named), registry=REGISTRY)
 
     def problem_of(self, text: str) -> str:
-        """Return what is wrong with a text, as ``keyword: why``; empty: it is valid.
+        """Return the fault of a text as ``keyword: why``, or empty if it is valid.
 
         Instead of a keyword stands ``utf-8`` where bytes were no UTF-8 (as `surrogateescape`
         decodes them), ``json`` where the text is no JSON, and ``schema`` where the schema is none.
@@ -172,5 +172,5 @@ def _short(words: str) -> str:
 
 
 def problem_of(schema: Any, text: str) -> str:
-    """Return what is wrong with a text under a schema; empty: it is JSON and validates."""
+    """Return the fault of a text under a schema, or empty if it is JSON and valid."""
     return Judge(schema).problem_of(text)

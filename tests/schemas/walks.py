@@ -129,7 +129,7 @@ def walk(
         vocab: The tokens that the grammar is about.
         rng: Decides.
         limit: Tokens after which the walk only tries to end.
-        bias: A key of `BIASES`; empty: one of them at random.
+        bias: A key of `BIASES`, or empty for a random one.
 
     Returns:
         The text if it came to an end of generation; None where that was not reached within

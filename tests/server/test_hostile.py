@@ -37,7 +37,7 @@ def test_every_route_with_a_body_is_attacked() -> None:
 
 
 def outcome(url: str, hostile: Hostile) -> Answer | None:
-    """Return the answer; None: there is none."""
+    """Return the answer, or None if there is none."""
     with connect(url) as connection:
         try:
             connection.sendall(hostile.data)
@@ -49,7 +49,7 @@ def outcome(url: str, hostile: Hostile) -> Answer | None:
 
 
 def complaint(hostile: Hostile, answer: Answer | None) -> str:
-    """Return what is wrong with an answer; empty: nothing."""
+    """Return the fault of an answer, or empty if it has none."""
     if answer is None:
         return "" if hostile.kind == "framing" else "no answer"
     if answer.status >= 500:

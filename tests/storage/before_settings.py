@@ -24,7 +24,7 @@ class OldReply:
     """A question with its reply.
 
     Attributes:
-        record: Fields of its record that differ from the usual ones; None: it has no record.
+        record: Fields of its record that differ from the defaults, or None if it has no record.
         follows: The reply before the question, as its place in the chat; -1: none.
     """
 

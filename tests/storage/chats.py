@@ -88,7 +88,7 @@ class Watched:
 
     @property
     def codes(self) -> list[str]:
-        """The codes of the problems; empty: there was none any more."""
+        """The codes of the reported problems; an empty one reports that writing works again."""
         return [problem.code if problem else "" for problem in self.problems]
 
     def wait_for(self, code: str, timeout_s: float = 20.0) -> None:

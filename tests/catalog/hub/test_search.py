@@ -145,7 +145,7 @@ def test_a_page_that_fails_leaves_the_rows_before(hub: Hub, server: HubServer) -
 
 
 def with_links_to(place: str, server: HubServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let the server name its next pages at another place; empty: by their paths alone."""
+    """Let the server's links to further pages begin with `place`, or be paths if it is empty."""
     answer = server.answer
 
     def elsewhere(*args: Any) -> Any:

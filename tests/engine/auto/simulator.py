@@ -109,7 +109,7 @@ def copy_into(
         false: How often it proposes something wrong elsewhere, after a short match.
     """
     n = len(text)
-    until = [0] * n  # end of the copied stretch around a place; 0: none
+    until = [0] * n  # end of the copied stretch around a place, or 0 if there is none
     since = [0] * n
     place = 0
     while place < n:

@@ -38,7 +38,7 @@ def put(texts: EarlierTexts, name: str, *chat: Sequence[int]) -> None:
 def drafted(
     texts: EarlierTexts, tail: Sequence[int], shortest: int = 2, n: int = 5, p_min: float = 0.0
 ) -> tuple[int, list[int], list[float]] | None:
-    """A match's length and what follows it; None: there is none."""
+    """Return a match's length and the tokens after it, or None if there is no match."""
     length, places = texts.longest(tail, shortest)
     return (length, *texts.follow(places, n, p_min)) if places else None
 

@@ -16,7 +16,7 @@ _INTRO, _END = "The JSON schema cannot be used: ", "."
 
 
 def refusal(vocab: VocabularyFile, schema: Any) -> str | None:
-    """Return why a schema, or a text in place of one, is refused; None: it is taken."""
+    """Return why a schema, or a text in its place, is refused, or None if it is accepted."""
     found = attempt(vocab, schema)
     if isinstance(found, str):
         return found
@@ -58,7 +58,7 @@ def takes(vocab: VocabularyFile, grammar: Grammar, text: str) -> bool:
 def walks(
     vocab: VocabularyFile, grammar: Grammar, rng: random.Random, n: int, limit: int = 120
 ) -> Iterator[str | None]:
-    """Yield random texts that the grammar allows; None: one that did not end, or is too complex."""
+    """Yield random texts that the grammar allows, or None for one that is too long or complex."""
     biases = rng.sample(list(BIASES), len(BIASES))
     for i in range(n):
         copy = grammar.clone()

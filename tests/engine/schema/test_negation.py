@@ -22,7 +22,7 @@ WORDS = ("$schema", "$defs", "definitions", "$id", "id", "$anchor")
 
 
 def a_part(seed: int) -> Any:
-    """Return a random schema that can stand within another one; None: there is none."""
+    """Return a random schema that can be part of another one, or None if there is none."""
     schema = random_schema(seed)
     if not isinstance(schema, dict) or schema.keys() & set(WORDS) or Judge(schema).complaint:
         return None

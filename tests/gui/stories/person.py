@@ -79,7 +79,7 @@ class Person:
 
     @property
     def notice(self) -> str:
-        """The text of the notice; empty: there is none."""
+        """The text of the notice, or empty if there is none."""
         errors = self._window.chat_pane.errors
         return "" if errors.isHidden() else without_soft_breaks(errors.text.text())
 
