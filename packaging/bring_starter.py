@@ -42,7 +42,7 @@ HEADER = {
 }
 """Name in the file's header, in place of that of a training run."""
 PUT_ASIDE = 3
-"""Exit code: it cannot be fetched now, and may be later."""
+"""Exit code if it cannot be fetched now, but perhaps later."""
 _FETCHING, _WRITING = ".fetching-", ".starter-"
 _OTHER = "what came is not the file that was expected"
 _PUBLISHED = "smollm2-135m-instruct-as-published.gguf"
@@ -53,7 +53,7 @@ _EVERY = 10_000_000  # bytes between two lines that say how far the download is
 
 
 class NotNowError(UserError):
-    """The starter cannot be had at the moment."""
+    """The starter cannot be fetched at the moment."""
 
     def __init__(self, reason: str, hint: str = "The demo pair takes its place for now.") -> None:
         super().__init__("no-starter", f"{NAME} was not fetched: {reason}.", hint)
@@ -63,11 +63,11 @@ def bring(shelf: Path, models_dir: Path) -> Path:
     """Put the starter into the models folder, and return it; at once where it is there already.
 
     Args:
-        shelf: Where the file is kept as it was published, for other homes.
-        models_dir: See `Paths`.
+        shelf: Folder with a copy of the published file, for other homes.
+        models_dir: `Paths.models_dir`.
 
     Raises:
-        NotNowError: There is no network, no room, or something else came.
+        NotNowError: There is no network or no disk space, or another file was downloaded.
         UserError: It cannot be written.
     """
     known = find(models_dir)
@@ -97,18 +97,19 @@ def rewrite(source: Path, out: Path, texts: Mapping[str, str], *, mixture: int |
 
     Args:
         source: A GGUF file.
-        out: What is written; it is incomplete until the function returns.
+        out: The file to write; it is incomplete until the function returns.
         texts: Values of the header by their keys, 127 bytes each at most.
         mixture: Type of the weights (`enum llama_ftype`), or None to leave them unchanged.
 
     Raises:
         EngineError: It cannot be read or written.
     """
-    # The native library takes its time, and most starts find the file in its place.
+    # Loading the native library is slow, and most starts find the file in place.
     from paceline.engine.llama.library import llama_cpp, start  # noqa: PLC0415
 
     log = start()  # llama.cpp prints nothing then
-    overrides = (llama_cpp.llama_model_kv_override * (len(texts) + 1))()  # an empty key ends it
+    # An empty key ends the array.
+    overrides = (llama_cpp.llama_model_kv_override * (len(texts) + 1))()
     for override, (key, text) in zip(overrides, texts.items(), strict=False):
         override.tag, override.key = _TEXT, key.encode()
         override.value.val_str = text.encode()
@@ -153,7 +154,7 @@ def _fetch(shelf: Path, out: Path) -> None:
 
 
 def _clear(folder: Path, prefix: str) -> None:
-    """Clear away what an interrupted call has left."""
+    """Delete what an interrupted call left."""
     for left in folder.glob(f"{prefix}*"):
         shutil.rmtree(left, ignore_errors=True)
 
@@ -209,7 +210,7 @@ def _say(text: str) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Bring it; returns 0 where it is there, `PUT_ASIDE` where that has to wait."""
+    """Bring the starter; return 0 if it is in place, `PUT_ASIDE` if that has to wait."""
     parser = argparse.ArgumentParser(description=f"Fetch {NAME}.")
     parser.add_argument("--shelf", type=Path, required=True, help="where the download is kept")
     options = parser.parse_args(arguments)

@@ -56,7 +56,7 @@ FORMATS = {
     "win32": {"folder": "", "zip": "packages.windows", "installer": "packages.installer"},
     "darwin": {"app": "", "dmg": "packages.macos"},
 }
-"""By system: formats, and the module whose ``make(folder, version, out)`` makes each.
+"""Formats by system, and the module whose ``make(folder, version, out)`` makes each.
 
 One that needs tools has a ``check()``, which raises `BootstrapError` where these are missing.
 """
@@ -142,7 +142,7 @@ def make(formats: Sequence[str], out: Path) -> list[Path]:
     names = FORMATS[sys.platform]
     modules = [importlib.import_module(names[each]) for each in formats if names[each]]
     for module in modules:
-        if hasattr(module, "check"):  # a missing tool is told before the long work
+        if hasattr(module, "check"):  # reports a missing tool before the long work
             module.check()
     folder_name = name_of(sys.platform, platform.machine())
     if (out / folder_name).is_file():

@@ -39,12 +39,12 @@ from paceline.paths import Paths
 
 _REPO = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*", re.ASCII)
 _SIZES = ("target_bytes", "draft_bytes")
-_ABOUT = 0.2  # of the size: what one that was not counted may be wrong by
+_ABOUT = 0.2  # relative error that an estimated size may have
 _FILE = re.compile(r"[A-Za-z0-9][\w. -]*(/[A-Za-z0-9][\w. -]*)*\.gguf", re.ASCII)
 
 
 def faults(pair: CuratedPair) -> Iterator[str]:
-    """Yield the faults of an entry by itself, without asking the Hub."""
+    """Yield the faults of an entry that can be found without the Hub."""
     names = pair.target_repo or pair.target_file or pair.target_words or pair.draft_repo
     if pair.kind != "lookup":
         yield from _faults_of_models(pair)
@@ -106,8 +106,8 @@ class Finding:
         n_target: Size of the target's file, or None if the list names none.
         fits: Whether the vocabularies are compatible, or None if unknown.
         gate: Whether files must be asked for, of target and draft, e.g. ``open, manual``.
-        verdict: What the pair is judged to be.
-        problems: What is wrong with the entry.
+        verdict: The verdict on the pair.
+        problems: Faults of the entry.
     """
 
     draft_file: str | None = None
@@ -120,7 +120,7 @@ class Finding:
 
 
 def check(models: Models, pair: CuratedPair) -> Finding:
-    """Return what is found about an entry; a Hub that cannot be asked is a problem of it."""
+    """Return the findings on an entry; if the Hub cannot be asked, that is a problem, too."""
     problems: list[str] = [*faults(pair)]
     pages: list[HubRepository] = []
     for repo in filter(None, (pair.target_repo, pair.draft_repo)):
@@ -210,7 +210,7 @@ def table(pairs: Sequence[CuratedPair], findings: Sequence[Finding]) -> str:
 
 
 def with_findings(data: dict[str, Any], findings: Sequence[Finding]) -> dict[str, Any]:
-    """Return the list's content with what was found out; the rest as it was."""
+    """Return the list with the findings added, and otherwise unchanged."""
     for entry, found in zip(data["pairs"], findings, strict=True):
         if found.n_bytes is not None:
             entry |= {"draft_file": found.draft_file, "draft_bytes": found.n_bytes}

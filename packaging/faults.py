@@ -32,14 +32,14 @@ REPORT = ROOT / "packaging" / "reliability.md"
 
 
 class Row(NamedTuple):
-    """A fault, and what shows that the program stands it.
+    """A fault, and the tests which show that the program withstands it.
 
     Attributes:
         name: Its number in the design.
-        fault: What is broken, for people.
-        wanted: How many trials the design wants.
-        tests: What injects it, and sees that it was hit at work; arguments for pytest. The first
-            one has to fail without the protection.
+        fault: Description of the fault.
+        wanted: Number of trials that the design asks for.
+        tests: Tests that inject it and check that it struck during work, as arguments for pytest.
+            The first one has to fail without the protection.
         without: Texts of the program and what they become when the protection is taken away.
         note: Why fewer trials are made than wanted, or empty if there are enough.
     """
@@ -70,7 +70,7 @@ _UNCHECKED = (
         "if True:",
     ),
 )
-"""A download's hash is not looked at."""
+"""Download without a check of its hash."""
 
 ROWS = (
     Row(
@@ -607,7 +607,7 @@ def run(tests: Sequence[str], *options: str) -> ET.Element:
 
 
 def counted(report: ET.Element, tests: tuple[str, ...]) -> Result:
-    """Add up what a report has of these tests, one for each that counts no trials.
+    """Add up the results of these tests; a test that counts no trials is one trial.
 
     Tests that were skipped were not tried.
     """
@@ -653,7 +653,7 @@ def read_report() -> dict[str, dict[str, str]]:
 
 
 def write_report(known: dict[str, dict[str, str]]) -> None:
-    """Write the lines that there are, in the order of the table."""
+    """Write the existing lines in the order of the table."""
     lines = [_line(_COLUMNS), _line(["---"] * len(_COLUMNS))]
     for row in ROWS:
         cells = known.get(row.name, {})
@@ -685,7 +685,7 @@ def told(row: Row, result: Result) -> dict[str, str]:
 
 
 def control(row: Row, copy: Copy) -> str:
-    """Take a row's protection away and run its first test; what came of that."""
+    """Remove a row's protection, run its first test, and return the outcome."""
     if not row.without:
         return "nothing to take away"
     tests = row.tests[:1]
@@ -703,7 +703,7 @@ def _is_known(known: dict[str, dict[str, str]], row: Row, column: str) -> bool:
 
 
 def main() -> int:
-    """Run what is asked for; see the top."""
+    """Run the rows that are asked for; see the module."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("rows", nargs="*", metavar="ROW")
     parser.add_argument("--long", action="store_true", help="the full counts")

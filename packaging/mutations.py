@@ -41,7 +41,7 @@ ROOMS = {
     "server": ("tests/server",),
     "storage": ("tests/storage", "tests/chat"),
 }
-"""Rooms of the program, and the folders of tests that are to notice a fault there."""
+"""Test folders by room of the program: their tests should notice a fault there."""
 MAX_TESTS_S = 40.0
 """Seconds of tests for one change, by what they take without it."""
 MAX_TESTS = 80
@@ -52,10 +52,10 @@ class Mutation(NamedTuple):
     """A change of one line.
 
     Attributes:
-        file: Below `app/paceline`.
+        file: Path below `app/paceline`.
         text: The line, without blanks around it.
-        operator: Cosmic Ray's name of what is done.
-        nth: Which of the places in that line for this operator, from 0.
+        operator: Cosmic Ray's name of the change.
+        nth: Index of the place in that line where the operator applies, from 0.
     """
 
     file: str
@@ -126,7 +126,7 @@ class Coverage:
         self._files = {Path(name).as_posix(): name for name in self._data.measured_files()}
 
     def tests(self, file: str, line: int) -> list[str]:
-        """Return the ids of the tests that execute a line, the quickest first."""
+        """Return the ids of the tests that execute a line, fastest first."""
         measured = next((m for f, m in self._files.items() if f.endswith(f"paceline/{file}")), "")
         contexts = self._data.contexts_by_lineno(measured).get(line, []) if measured else []
         ids = {context.rpartition("|")[0].partition("[")[0] for context in contexts} - {""}
@@ -198,7 +198,7 @@ class Report:
             file.write(json.dumps(result) + "\n")
 
     def summary(self) -> Iterator[str]:
-        """Yield how many were noticed, in each room and in all."""
+        """Yield a line with the number of noticed mutations for each room, then for all."""
         for room in (*ROOMS, "all"):
             some = [each for each in self.results if room in ("all", each["room"])]
             yield f"{room}: {sum(bool(each['by']) for each in some)} of {len(some)} were noticed"
@@ -220,7 +220,7 @@ def noticed_by(copy: Copy, change: Mutation, place: Place, tests: Sequence[str])
 
 
 def main() -> int:
-    """Choose, plant, run, print; see the top."""
+    """Choose the mutations, run the tests on each, and print the counts; see the module."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("report", type=Path)
     parser.add_argument("--lines", type=int, default=200)

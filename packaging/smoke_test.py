@@ -48,8 +48,8 @@ class Place(NamedTuple):
     """A folder as this script sees it and as the program does, which may run in another root.
 
     Attributes:
-        here: For this script.
-        there: For the program.
+        here: The path for this script.
+        there: The path for the program.
     """
 
     here: Path
@@ -64,7 +64,7 @@ class Program:
     """The program under test.
 
     Args:
-        words: What starts it.
+        words: The command that starts it.
         home: All files that it writes come into this folder.
     """
 
@@ -282,7 +282,7 @@ def smoke_test(words: Sequence[str], root: str = "") -> int:
     """Run every step; returns the exit code.
 
     Args:
-        words: What starts the program.
+        words: The command that starts the program.
         root: Root folder of the program's file system, or empty if it is this script's.
     """
     parent = Path(root or "/", "tmp") if root else None

@@ -1,4 +1,4 @@
-"""What every test gets: folders of its own, no network, and nothing left behind in silence.
+"""Fixtures of every test: its own folders, no network, and a check that it leaves nothing.
 
 A test that leaves a thread or a process running or a warning in the log fails. Where a warning is
 what the test wants to see, it asks for the fixture `allow_warnings` and names it by a pattern.
@@ -191,7 +191,7 @@ def _old_objects_rest() -> None:
 
 @pytest.fixture
 def is_long(request: pytest.FixtureRequest) -> bool:
-    """Whether this run takes its time."""
+    """Return whether the run has the option `--long`."""
     return bool(request.config.getoption("--long"))
 
 
@@ -295,7 +295,7 @@ _note_starts()
 
 
 def _is_running(process: psutil.Process) -> bool:
-    """Whether it is this one's child, and has not ended."""
+    """Return whether a process is a child of this one and has not ended."""
     with contextlib.suppress(psutil.Error):  # it ended meanwhile
         return process.ppid() == os.getpid() and process.status() != psutil.STATUS_ZOMBIE
     return False

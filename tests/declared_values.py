@@ -1,4 +1,4 @@
-"""For every declared setting another value than its default, and numbers that it refuses."""
+"""Values other than the default for each declared setting, and numbers that it refuses."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ GIVEN: dict[type, dict[str, Any]] = {
         "split_mode": "row", "tensor_split": (3.0, 1.0),
     },
 }  # fmt: skip
-"""Values that cannot be told from the declaration, or that are better chosen by hand."""
+"""Values that cannot be derived from the declaration, or are better chosen by hand."""
 
 
 def _other(of: Parameter) -> Any:

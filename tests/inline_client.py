@@ -40,7 +40,7 @@ class InlineClient(QueuedClient):
 
     @property
     def flag(self) -> CancelFlag:
-        """What stops a command that runs, as `cancel` does, and the engine's own work between two.
+        """Flag that stops a running command, as `cancel` does, and the engine's idle work.
 
         May be set from any thread.
         """
@@ -53,7 +53,7 @@ class InlineClient(QueuedClient):
 
     @property
     def pair(self) -> LoadedPair:
-        """What an engine in this process has loaded."""
+        """Return the pair that an engine in this process has loaded."""
         pair = self.service._pair  # type: ignore[attr-defined]
         assert isinstance(pair, LoadedPair)
         return pair

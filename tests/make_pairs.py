@@ -48,7 +48,7 @@ CACHE_VARIABLE = "PACELINE_TEST_MODELS"
 OTHER_TOKEN = (8191, "Ġpaceline-other")
 """Id and text of the one token in which `tiny-other-vocab` differs."""
 EXTRA_TOKENS = 200
-"""By how much the vocabulary of `tiny-big-vocab-mismatch` is larger; 128 would be accepted."""
+"""Number of extra tokens of `tiny-big-vocab-mismatch`; 128 would be accepted."""
 SLIDING_WINDOW = 32
 """Tokens that the local layer of `tiny-swa` sees."""
 EXPERTS = 4
@@ -127,7 +127,7 @@ def tiny_big_vocab(name: str) -> Gguf:
 
 
 def tiny_foreign(name: str) -> Gguf:
-    """Of the demo pair's tokens only the single characters are left."""
+    """Return a model whose only tokens are the single characters of the demo pair."""
     model = tiny_llama(name)
     tokens = strings(model.metadata["tokenizer.ggml.tokens"])
     tokens = [text if len(text) == 1 else f"foreign-{i}" for i, text in enumerate(tokens)]
@@ -286,7 +286,7 @@ MAKERS: dict[str, Callable[[str], Gguf | bytes | Requantised]] = {
 }
 NAMES = tuple(MAKERS)
 USUAL = tuple(name for name in NAMES if not name.startswith("random-"))
-"""What the script makes unless it is told: the random models take up seven gigabytes."""
+"""Pairs that the script makes by default; the random models take seven gigabytes."""
 
 
 # ---------------------------------------------------------------------------------- the cache
@@ -305,7 +305,7 @@ def version() -> str:
 
 
 def cache_folder() -> Path:
-    """Where all models are kept, unless a caller says so."""
+    """Return the default folder of all models."""
     default = Path(platformdirs.user_cache_dir("paceline", appauthor=False)) / "test-models"
     return Path(os.environ.get(CACHE_VARIABLE) or default)
 

@@ -183,7 +183,7 @@ def _some(rng: random.Random, n: int, found: list[Named]) -> list[Named]:
 
 
 def _is_whole(schema: Any) -> bool:
-    """Whether it is a schema, and every reference in it leads to a part of it."""
+    """Return whether a value is a schema whose references all lead to its own parts."""
     if not isinstance(schema, dict) or Judge(schema).complaint:
         return False
     refs = (part["$ref"] for part in within(schema) if "$ref" in part)

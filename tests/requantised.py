@@ -16,7 +16,7 @@ TYPES = {
     "q6_k": (18, "Q6_K"),
     "iq3_s": (26, "IQ3_S"), "iq4_nl": (25, "IQ4_NL"), "iq4_xs": (30, "IQ4_XS"),
 }  # fmt: skip
-"""For every type the number of its mixture in `enum llama_ftype`, and ggml's name of the type."""
+"""Types with the number of their mixture in `enum llama_ftype`, and ggml's name."""
 MIXTURES = {"q3_k_m": 12, "q4_k_m": 15, "q5_k_m": 17}
 """Those of real files, which have several types. Rows that are no multiple of 256 long get a type
 with blocks of 32: in SmolLM2-135M that is nearly all of them."""

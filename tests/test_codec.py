@@ -154,7 +154,7 @@ def test_every_union_in_the_messages_is_known_to_the_codec() -> None:
 
 @dataclasses.dataclass(frozen=True)
 class Record:
-    """What is no message, but made of the same parts."""
+    """A struct that is no message, but has the same kinds of fields."""
 
     pair: tuple[str, int]
     pairs: tuple[tuple[int, float], ...] = ()

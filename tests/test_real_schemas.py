@@ -24,7 +24,7 @@ NO_LEAP_SECONDS_NO_MAIL = {
     "optional/format/email.json: validation of e-mail addresses",
     "optional/format/ecmascript-regex.json: \\a is not an ECMA 262 control escape",
 }
-"""Where the library `jsonschema` judges otherwise than the suite, for which it is optional."""
+"""Cases that the suite calls optional and where the library `jsonschema` differs from it."""
 
 
 def wheel(path: Path, **files: str) -> Path:

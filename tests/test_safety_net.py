@@ -56,7 +56,7 @@ assert os.environ["QT_QPA_PLATFORM"] == "offscreen"
 
 @pytest.fixture(scope="module")
 def complaints(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """What a run of all these tests under the real conftest.py says of each; "" where it passed.
+    """Return the complaint about each test in a run under the real conftest.py, "" if it passed.
 
     A good test stands before and behind the bad ones: no complaint is about somebody else.
     """

@@ -24,7 +24,7 @@ from paceline.settings import LoadedSettings, Settings
 LIMIT_S = 60.0
 _SCREEN = {"name": "album", "x": 0, "y": 0, "width": 1920, "height": 1200, "dpr": 1}
 _AROUND = QSize(24, 24)
-"""Pixels of the window that stay visible around a larger dialog."""
+"""Pixels of the window that stay visible around a large dialog."""
 
 
 def large_screen(folder: Path) -> str:
@@ -48,9 +48,9 @@ class Studio:
 
         Args:
             home: An empty folder for everything that the program keeps.
-            out: Where the pictures go.
-            settings: The program's.
-            suffix: Ends the pictures' names.
+            out: Folder for the pictures.
+            settings: The program's settings.
+            suffix: End of the pictures' names.
             only: Beginnings of the names of the pictures to be kept; none: all are.
         """
         self._out, self._suffix, self._only = out, suffix, only
@@ -165,7 +165,7 @@ class Studio:
         painter.end()
 
     def dialog(self) -> QWidget | None:
-        """Dialogs and menus that lie over the window now."""
+        """Return the dialogs and menus that are open over the window."""
         modal = QApplication.activeModalWidget()
         if modal is not None:
             return modal
@@ -177,7 +177,7 @@ class Studio:
         return shown[-1] if shown else None
 
     def shoot_dialog(self, name: str) -> None:
-        """Save the window with what lies over it, and close that."""
+        """Save the window with its dialogs and menus, and close those."""
         self.wait(100)
         dialog = self.dialog()
         if dialog is not None:
@@ -189,7 +189,7 @@ class Studio:
         self.wait(50)
 
     def close(self) -> None:
-        """Put everything away."""
+        """Close the window and remove everything."""
         ended: list[bool] = []
         self.program.ended.connect(ended.append)
         self.window.close()

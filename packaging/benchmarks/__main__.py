@@ -11,11 +11,11 @@ FOLDER = Path(__file__).resolve().parent
 
 
 class Benchmark(NamedTuple):
-    """A benchmark and what it is there for.
+    """A benchmark and its purpose.
 
     Attributes:
         module: Its module; `main` takes the arguments and returns the exit code.
-        measures: In words.
+        measures: Description of the measurement.
         page: The document with the sentence that it backs, from the repository's root.
         sentence: Words of that sentence.
     """

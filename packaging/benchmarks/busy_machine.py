@@ -1,4 +1,4 @@
-"""Processes that keep the machine busy beside what is measured."""
+"""Processes that keep the machine busy during a measurement."""
 
 from __future__ import annotations
 

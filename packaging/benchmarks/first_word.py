@@ -72,10 +72,10 @@ class Asked:
 
     Attributes:
         n_prompt: Tokens of the cold way's prompt, as they were wanted.
-        way: Its name.
-        seconds: From the request to it.
-        n_read: Tokens that were read for it.
-        warm: Where the others were; see `TurnStarted`.
+        way: Name of the way.
+        seconds: Seconds from the request to the first token.
+        n_read: Tokens that were read before it.
+        warm: Place of the other tokens; see `TurnStarted`.
     """
 
     n_prompt: int
@@ -89,8 +89,8 @@ class Engine:
     """A pair in an engine's process of its own, and first tokens of chats with it.
 
     Args:
-        client: Whose engine has the pair loaded.
-        strategy: How replies are drafted.
+        client: Client whose engine has loaded the pair.
+        strategy: Drafting strategy of the replies.
     """
 
     def __init__(self, client: EngineClient, strategy: str) -> None:
@@ -120,7 +120,7 @@ class Engine:
         )
 
     def read_ahead(self, messages: Sequence[ChatMessage], owner: StateOwner | None) -> None:
-        """Read what is certain of the prompt of a chat whose last message is being typed.
+        """Read the certain part of a prompt whose last message is still being typed.
 
         Raises:
             ChildProcessError: It was not read.
@@ -176,9 +176,9 @@ class Growing:
     """A chat that grows by a reply and a message from one way to the next.
 
     Args:
-        engine: Counts its tokens.
-        texts: Where its first message comes from.
-        n_tokens: Of its first prompt, about.
+        engine: Engine that counts its tokens.
+        texts: Source of its first message.
+        n_tokens: Approximate number of tokens of its first prompt.
     """
 
     def __init__(self, engine: Engine, texts: Texts, n_tokens: int) -> None:
@@ -248,7 +248,7 @@ class Row(NamedTuple):
 
     Attributes:
         n_prompt: Tokens of the prompt.
-        seconds: To the first token.
+        seconds: Seconds to the first token.
         n_read: Tokens that were read.
         other: Ways whose tokens came at least once from elsewhere than the way says.
     """
@@ -289,7 +289,7 @@ def rows_of(asked: Sequence[Asked]) -> list[Row]:
 
 
 def table(rows: Sequence[Row]) -> str:
-    """Return the rows for people: seconds, the share of cold, the tokens that were read."""
+    """Return table rows: seconds, share of the cold way's, tokens that were read."""
     ways = list(rows[0].seconds)
     lines = [["tokens", *ways, "promise", "aim"]]
     for row in rows:
@@ -306,7 +306,7 @@ def table(rows: Sequence[Row]) -> str:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Print a table, or JSON; 1 where what is promised does not hold."""
+    """Print a table or JSON, and return the exit code: 1 if a bound is exceeded."""
     parser = argparse.ArgumentParser(prog="python packaging/benchmarks first_word")
     parser.add_argument("target", metavar="GGUF")
     parser.add_argument("--draft", metavar="GGUF")

@@ -51,8 +51,8 @@ class Foretold:
     """All tokens of all texts by one side.
 
     Attributes:
-        losses: Of each token, in nats.
-        likeliest: The likeliest token in each one's place.
+        losses: Loss of each token, in nats.
+        likeliest: The likeliest token at each token's place.
     """
 
     losses: list[float] = field(default_factory=list)
@@ -67,7 +67,7 @@ class Loss:
         file: The model file's name.
         n_tokens: Tokens whose loss was taken.
         stock: Mean loss by stock kernels, in nats.
-        own: The same by own ones.
+        own: The same with own kernels.
         pieces: Own - stock of each piece of text.
         alike: Share of rows whose likeliest token is the same.
         kernels: Own kernels that have computed.
@@ -107,7 +107,7 @@ def measure(decodes: WideDecodes, texts: Sequence[str], n_most: int) -> Loss:
     Args:
         decodes: The model.
         texts: Each begins in an empty context.
-        n_most: Tokens of each that are read at most.
+        n_most: Maximum number of tokens read of each.
     """
     found = {side: Foretold() for side in WIDTHS}
     kernels: set[str] = set()
@@ -133,7 +133,7 @@ def measure(decodes: WideDecodes, texts: Sequence[str], n_most: int) -> Loss:
 
 
 def foretell(decodes: WideDecodes, side: str, tokens: Sequence[int], foretold: Foretold) -> None:
-    """Read tokens into an empty context, and note what is said of all but the first."""
+    """Read tokens into an empty context, and record the losses of all but the first."""
     decodes.model.clear()
     for start in range(0, len(tokens) - 1, WIDTHS[side]):
         piece = tokens[start : min(start + WIDTHS[side], len(tokens) - 1)]

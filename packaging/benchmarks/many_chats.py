@@ -18,14 +18,14 @@ from paceline.storage.archive import Archive
 from scripted import record_of
 
 N_LONG = 10_000
-"""Messages of the first conversation, where there are as many."""
+"""Maximum number of messages of the first conversation."""
 _LONG_REPLY, _EVERY = 200_000, 5_000
 _MOST_CHARACTERS = 6  # of a token on average
 _RUN = 240  # characters whose run is kept with each reply: some 60 tokens in 20 steps
 
 
 class Texts:
-    """Random pieces of a large text; the same ones for the same seed."""
+    """Random pieces of a large text, reproducible by seed."""
 
     def __init__(self, seed: int = 1) -> None:
         folder = Path(sysconfig.get_path("stdlib"))
@@ -34,7 +34,7 @@ class Texts:
         self.random = random.Random(seed)
 
     def piece(self, n: int) -> str:
-        """About `n` characters."""
+        """Return a piece of about `n` characters."""
         start = self.random.randrange(max(len(self._text) - n, 1))
         return self._text[start : start + n].strip() or "empty"
 
@@ -53,9 +53,9 @@ def build(archive: Archive, texts: Texts, n_conversations: int, n_messages: int)
 
     Args:
         archive: Open and empty.
-        texts: Where the words come from.
-        n_conversations: How many; the first is long.
-        n_messages: In all.
+        texts: Source of the texts.
+        n_conversations: Number of conversations; the first is long.
+        n_messages: Number of messages in all of them.
     """
     n_long = min(N_LONG, n_messages // 2)
     per_chat = (n_messages - n_long) // (n_conversations - 1)

@@ -40,7 +40,7 @@ from paceline.paths import demo_pair
 STRATEGIES = ("off", "suffix", "auto")
 _SCHEMA = {
     "type": "array",
-    "minItems": 1000,  # it never ends by itself
+    "minItems": 1000,  # the reply never ends by itself
     "items": {
         "type": "object",
         "properties": {
@@ -117,7 +117,7 @@ class Measured:
     )
 
     def add(self, replies: Sequence[dict[str, Any]]) -> None:
-        """Take the replies of a round."""
+        """Add the replies of a round."""
         steps = [us for reply in replies for us in reply["steps_us"]]
         n_tokens = sum(reply["n_tokens"] for reply in replies)
         self.step_us.append(median(steps))
@@ -125,7 +125,7 @@ class Measured:
         self.tokens.append(n_tokens / len(steps))
 
     def add_by_part(self, replies: Sequence[dict[str, Any]]) -> None:
-        """Take those that were measured by part."""
+        """Add the replies of a round that were measured by part."""
         n_steps = sum(len(reply["steps_us"]) for reply in replies)
         for name, rounds in self.parts_us.items():
             rounds.append(sum(reply["parts_us"][name] for reply in replies) / n_steps)
@@ -136,7 +136,7 @@ class Figures:
     """Figures of a target.
 
     Attributes:
-        cells: By cell and version; the version that is looked at is the first one.
+        cells: Figures by cell and version; the examined version comes first.
         n_vocab: Tokens of the vocabulary.
     """
 
@@ -160,7 +160,8 @@ def measure(
             replies: dict[tuple[Cell, str], list[Any]] = defaultdict(list)
             for side in sides:
                 figures.n_vocab = side.ready
-                _answer(side, cells[0], PROMPTS[0], 16, turn)  # a load's first steps are plain
+                # The first steps after a load are always plain.
+                _answer(side, cells[0], PROMPTS[0], 16, turn)
             for i, prompt in enumerate(PROMPTS):
                 for cell in turned(cells, turn):
                     for side in turned(sides, turn + i):

@@ -41,7 +41,7 @@ class PromptReading:
         n_tokens: Tokens of the prompt.
         piece: Tokens per decode of own kernels.
         stock: Tokens per second by stock kernels, the median.
-        own: The same by own ones.
+        own: The same with own kernels.
         gain: Own / stock, the median of the turns.
         kernels: Own kernels that have computed.
     """

@@ -32,9 +32,9 @@ class ReplayClient(QObject, QueuedClient):
     """Loads at once; every reply consists of these tokens. All on the thread that made it."""
 
     began = Signal()
-    """The first step is about to come."""
+    """Emitted just before the first step."""
     ended = Signal()
-    """The turn has ended."""
+    """Emitted when the turn has ended."""
 
     def __init__(self, tokens: Sequence[str], tokens_per_s: float) -> None:
         QObject.__init__(self)
@@ -86,7 +86,7 @@ class ReplayClient(QObject, QueuedClient):
         if not self._start_s:
             self._start_s = self._figures_s = perf_counter()
             self.began.emit()
-        # It wakes for the next step and not more often, as the window does for an engine's.
+        # The timer fires once per step, like events of a real engine.
         due = (perf_counter() - self._start_s) * self._tokens_per_s
         while self._at < len(self._steps) and self.n_tokens < due:
             step = self._steps[self._at]

@@ -82,7 +82,7 @@ then; `replies` has one entry for each temperature and strategy.
 
 
 class Way(NamedTuple):
-    """A target and how it is loaded."""
+    """A target with its way of loading."""
 
     target: Path
     draft: Path | None
@@ -250,16 +250,16 @@ class Count:
     Attributes:
         promised: `Sameness.holds` at each prompt.
         n_replies: Drafted replies in which drafts were accepted and rejected.
-        n_other: How many of them were not what plain decoding gives.
+        n_other: Number of those replies that differ from plain decoding.
         n_next: Second turns that were compared.
-        n_other_next: How many of them differ.
+        n_other_next: Number of those turns that differ.
         n_rows: Rows of drafted replies that were compared.
-        n_rows_off: How many of them were not those of plain decoding.
+        n_rows_off: Number of those rows that differ from plain decoding.
         n_checked: Replies and second turns that were promised to be the same.
-        n_broken: How many of them were not; of any reply, also where all drafts were accepted.
+        n_broken: Number of broken promises, also in replies whose drafts were all accepted.
         n_promised_rows: `n_rows` where the same text was promised.
-        n_broken_rows: How many of them differ.
-        seconds: By prompt and strategy.
+        n_broken_rows: Number of those rows that differ.
+        seconds: Seconds by prompt and strategy.
     """
 
     last: Line = field(default_factory=dict)
@@ -277,7 +277,7 @@ class Count:
     seconds: dict[tuple[int, str], float] = field(default_factory=dict)
 
     def add(self, line: Line, temperature: float) -> None:
-        """Count one prompt."""
+        """Add the figures of one prompt."""
         self.last = line
         self.promised.append(line["promised"])
         for reply in line["replies"]:
@@ -397,7 +397,7 @@ def to_do(
     Args:
         ways: All of them.
         lines: The log, which may grow meanwhile.
-        n_prompts: For each way.
+        n_prompts: Number of prompts for each way.
         most_open: Prompts after which a way has no further one where nothing is promised.
     """
     for number in range(n_prompts):

@@ -38,9 +38,9 @@ class Copies:
 
     Attributes:
         model: The name of its file.
-        cache_type: Of keys and values.
+        cache_type: Type of keys and values.
         n_block: Tokens per copy, or 0 if a copy is the whole context.
-        n_bytes: Of the copies.
+        n_bytes: Size of the copies in bytes.
         out_s: Seconds to copy them out of a context.
         in_s: Seconds to copy them into one.
     """
@@ -59,8 +59,8 @@ class Keeping:
 
     Attributes:
         n_prompt: Its tokens.
-        added: Seconds by those of reading it.
-        steps: Steps per second afterwards by those where nothing is kept.
+        added: Seconds of keeping it, relative to those of reading it.
+        steps: Steps per second afterwards, relative to those where nothing is kept.
     """
 
     n_prompt: int

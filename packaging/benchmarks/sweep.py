@@ -1,4 +1,4 @@
-"""Is Auto as good as the best fixed setting? ``python packaging/benchmarks sweep --pair q8``.
+"""Comparison of Auto with the best fixed setting: ``python packaging/benchmarks sweep --pair q8``.
 
 Replies to the fourteen kinds of question of ``kinds.jsonl`` (copies, tables, JSON, free text, chats
 of several turns, prompts of 1,000 and 4,000 tokens) by plain decoding, by fixed settings and by
@@ -56,8 +56,8 @@ class Took(NamedTuple):
     """One reply.
 
     Attributes:
-        seconds: Of the thread's processor time.
-        note: Printed behind the strategy's figures.
+        seconds: CPU time of the thread, in seconds.
+        note: Text printed after the strategy's figures.
     """
 
     seconds: float
@@ -73,10 +73,10 @@ def compare(
     """Measure, print a table, and judge Auto.
 
     Args:
-        kinds: Of replies.
+        kinds: Kinds of replies.
         strategies: `PLAIN` and `AUTO` among them.
-        reply: Makes a reply of a kind by a strategy.
-        repeat: How often each is made, after one more for warmth.
+        reply: Function that makes a reply of a kind with a strategy.
+        repeat: Number of times that each is made, after a warm-up.
 
     Returns:
         1 where Auto misses a limit; otherwise 0.

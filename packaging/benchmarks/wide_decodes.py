@@ -29,11 +29,11 @@ _FIRST_TOKEN = 300
 
 
 class Sides:
-    """Whose kernels there are to choose from.
+    """The kernels to choose from.
 
     Attributes:
-        names: Stock first.
-        why_stock: Why there is no other; empty if there is.
+        names: Names of the kernels, stock first.
+        why_stock: Reason why there is no other choice; empty if there is one.
     """
 
     def __init__(
@@ -43,8 +43,8 @@ class Sides:
 
         Args:
             library: Own kernels, or None if there are none.
-            only: Names of those that count; none: all.
-            why_stock: Why there are none.
+            only: Names of the kernels to use; empty for all.
+            why_stock: Reason why there are none.
         """
         self._library = library
         self._mask = 0
@@ -93,7 +93,7 @@ class WideDecodes:
 
     Attributes:
         model: The loaded model.
-        sides: Whose kernels it computes with.
+        sides: The kernels to choose from.
         n_cells: Tokens in the context.
     """
 
@@ -110,7 +110,7 @@ class WideDecodes:
         )
 
     def set_threads(self, n_threads: int) -> None:
-        """Compute with so many threads; of one alone its CPU time is taken."""
+        """Set the number of threads; with one thread, its CPU time is measured."""
         self.model.set_threads(n_threads, n_threads)
         self.model.clock = time.thread_time if n_threads == 1 else time.perf_counter
 
@@ -124,7 +124,7 @@ class WideDecodes:
         self.n_cells = n_cells
 
     def tokens(self, n: int, seed: int) -> list[int]:
-        """Draw tokens."""
+        """Return random tokens."""
         drawn = random.Random(seed)
         return [drawn.randrange(_FIRST_TOKEN, self.model.vocab.n_tokens) for _ in range(n)]
 

@@ -103,7 +103,7 @@ class Cell:
 
     Attributes:
         width: Tokens.
-        stock: By stock kernels.
+        stock: Time with stock kernels.
         own: The same with own kernels, or None if there are none.
         own_by_stock: Median of the pairs' ratios.
         n_pairs: Samples.
@@ -126,7 +126,7 @@ class Table:
         n_cells: Tokens in the context.
         plain_s: Seconds of a stock decode of one token, the median.
         kernels: Own kernels that have computed.
-        cells: By width.
+        cells: The results by width.
     """
 
     file: str
@@ -143,11 +143,11 @@ class Table:
 
 
 def cell(width: int, samples: Samples, plain: Sequence[float]) -> Cell:
-    """Return what was measured of one width.
+    """Return the results of one width.
 
     Args:
         width: Tokens.
-        samples: What was measured.
+        samples: The measurements.
         plain: Seconds of stock decodes of one token.
     """
     stock, own = samples[STOCK, width], samples.get((OWN, width))
@@ -211,7 +211,7 @@ class Bits:
         n_cells: Tokens in the context before the first batch.
         width: Tokens per batch.
         n_rows: Rows that were compared.
-        n_different: Those with any bit that is another one.
+        n_different: Number of rows that differ in at least one bit.
         largest: The largest difference of two logits.
         kernels: Own kernels that have computed.
         from_stock: The largest difference of a logit from stock kernels', of rows alone; None: they
@@ -273,8 +273,8 @@ def _differences(
         decodes: The model.
         side: Whose kernels.
         width: Tokens per batch.
-        tokens: What follows in the context.
-        right: Their logits, float32 [len(tokens), n_vocab].
+        tokens: The tokens that follow in the context.
+        right: Their correct logits, float32 [len(tokens), n_vocab].
 
     Returns:
         For each row whether it differs, the largest difference, own kernels that have computed.
@@ -372,10 +372,10 @@ def are_equal(found: Sequence[Bits], sides: Sequence[str] = (OWN,)) -> bool:
 
 
 class Run:
-    """One call of the benchmark: what it was asked for, and what it has found.
+    """One call of the benchmark: its options and its results.
 
     Attributes:
-        tables: Of all models that were timed.
+        tables: Tables of all models that were timed.
         isa: Instruction set of own kernels, or empty if there are none.
     """
 
@@ -404,7 +404,7 @@ class Run:
 
     @property
     def kernels(self) -> str:
-        """Own kernels' instructions, or why there are none."""
+        """Return the instruction set of own kernels, or the reason why there are none."""
         return self.isa or self._sides.why_stock
 
     def _loaded(self, path: str, n_tokens: int) -> WideDecodes:

@@ -29,7 +29,7 @@ class Steps:
     """Runs steps one after the other.
 
     Attributes:
-        folder: Where their output goes.
+        folder: Folder for their output.
         failed: Names of those that ended with another exit code than 0.
     """
 
@@ -38,7 +38,7 @@ class Steps:
 
         Args:
             out: The folder for their output.
-            show: Is given a line for each.
+            show: Called with a line for each.
         """
         self.folder = out
         self._show = show
@@ -46,7 +46,7 @@ class Steps:
         out.mkdir(parents=True, exist_ok=True)
 
     def run(self, name: str, *command: str) -> str:
-        """Run a step; returns what it printed, empty where it failed."""
+        """Run a step; return its output, or empty if it failed."""
         start = time.monotonic()
         file = self.folder / f"{name}.txt"
         env = os.environ | {"PYTHONPATH": str(PACKAGING)}
@@ -67,9 +67,9 @@ def run(backend: str, out: Path, show: Callable[[str], None]) -> list[str]:
     """Run all steps; returns the names of those that failed.
 
     Args:
-        backend: As `bootstrap.py` takes it.
+        backend: Backend as for `bootstrap.py --backend`.
         out: The folder for what is found.
-        show: Is given a line for each step.
+        show: Called with a line for each step.
     """
     steps = Steps(out, show)
     bootstrap = str(PACKAGING / "bootstrap.py")

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from device_trials.outcomes import Case, Outcome, Rows, reply, rows, told
 
 LIMIT_S = 1200.0
-"""Seconds that a start may take; some compile shaders."""
+"""Time limit of a start in seconds; some starts compile shaders."""
 
 
 class Place(NamedTuple):
@@ -29,7 +29,7 @@ class Matrix:
 
     Attributes:
         failed: Names of the cases that failed.
-        seconds: By case, what decodes of each width took; of those with rows.
+        seconds: Seconds of decodes of each width, by case with rows.
     """
 
     def __init__(
@@ -40,7 +40,7 @@ class Matrix:
         Args:
             here: The processor.
             there: Returns the place with so many devices.
-            print_line: Is given what becomes of a case.
+            print_line: Called with the outcome of a case.
         """
         self._here = here
         self._there = there
@@ -51,7 +51,7 @@ class Matrix:
         self.seconds: dict[str, tuple[float, ...]] = {}
 
     def warm(self, *options: str) -> None:
-        """Start the program once and forget what became of it."""
+        """Start the program once and ignore the outcome."""
         _reply(self._there(1), options)
 
     def run(self, cases: Iterable[Case], *, with_rows: bool) -> None:

@@ -33,7 +33,7 @@ class Case:
     """Options of `paceline chat`.
 
     Attributes:
-        name: For people; each has another one.
+        name: Unique name for people.
         what: The options that say what is computed.
         where: The options that say on which devices.
         n_devices: Devices that the program sees.
@@ -49,7 +49,7 @@ class Outcome(NamedTuple):
     """The outcome of a start: a reply, a refusal in words, or a failure that ends the trials.
 
     Attributes:
-        tokens: The reply's; empty where there is none.
+        tokens: Tokens of the reply; empty if there is none.
         words: The refusal's words, or the failure's.
         has_failed: It crashed, hung or ended without a word.
     """
@@ -64,7 +64,7 @@ class Rows(NamedTuple):
 
     Attributes:
         logits: float32 [tokens, vocabulary].
-        seconds: By width.
+        seconds: Seconds by width.
     """
 
     logits: np.ndarray
@@ -72,7 +72,7 @@ class Rows(NamedTuple):
 
 
 def reply(options: Sequence[str], variables: Mapping[str, str], limit_s: float) -> Outcome:
-    """Let the program reply, and return what became of it."""
+    """Let the program reply, and return the outcome."""
     words = ["chat", "--json", "--prompt", PROMPT, *USUAL, *options]
     code, output, errors = _run(["-m", "paceline", *words], variables, limit_s)
     if code is None:
@@ -90,7 +90,7 @@ def reply(options: Sequence[str], variables: Mapping[str, str], limit_s: float) 
 def rows(
     options: Sequence[str], tokens: Sequence[int], variables: Mapping[str, str], limit_s: float
 ) -> Rows | str:
-    """Let the tokens go through the target's context; a text says why there are no rows."""
+    """Decode the tokens in the target's context; return the rows, or why there are none."""
     with tempfile.TemporaryDirectory() as folder:
         ids, out = Path(folder, "tokens.json"), Path(folder, "rows.npz")
         ids.write_text(json.dumps(list(tokens)))
@@ -144,7 +144,7 @@ def _told_rows(one: Rows | str, other: Rows | str) -> str:
 
 
 def _last_words(errors: str) -> str:
-    """Return the last thing that was said, without what llama.cpp writes besides."""
+    """Return the program's error message without llama.cpp's output, or the last line."""
     lines = [line.strip() for line in errors.splitlines() if line.strip()]
     started = [i for i, line in enumerate(lines) if line.startswith(("paceline: ", "Error: "))]
     return " ".join(lines[started[-1] :] if started else lines[-1:])[:300]

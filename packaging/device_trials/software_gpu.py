@@ -1,4 +1,4 @@
-"""A GPU that is none: Mesa's software driver for Vulkan, and llama.cpp compiled for Vulkan.
+"""A GPU in software: Mesa's software driver for Vulkan, and llama.cpp compiled for Vulkan.
 
 All of it lies in one folder, and nothing is installed. Headers are those of Debian 13, since Debian
 12's are older than what llama.cpp is written for; the compiler of shaders and the loader are Debian
@@ -29,19 +29,19 @@ LIBRARIES = Path("usr/lib/x86_64-linux-gnu")
 
 
 class NoSoftwareGpuError(Exception):
-    """It cannot be had here; says why in one sentence."""
+    """The driver is not available here; the error says why in one sentence."""
 
 
 class SoftwareGpu:
     """The driver in a folder, the libraries compiled for it, and the shaders that are kept.
 
     Attributes:
-        folder: What was brought, one folder for each suite of Debian.
+        folder: The downloaded files, one folder for each suite of Debian.
         lib: llama.cpp's libraries.
     """
 
     def __init__(self, folder: Path, lib: Path | None = None) -> None:
-        """Name the places; nothing is brought yet.
+        """Set the paths; nothing is fetched yet.
 
         Args:
             folder: The cache.
@@ -53,7 +53,7 @@ class SoftwareGpu:
 
     @property
     def is_here(self) -> bool:
-        """Return true where nothing has to be brought."""
+        """Return True if nothing has to be fetched."""
         return (self.lib / "libllama.so").exists() and self._driver.exists()
 
     def bring(self) -> None:
@@ -169,7 +169,7 @@ def mirror() -> str:
 
 
 def tell(text: str) -> None:
-    """Say how it goes, on stderr."""
+    """Print progress on stderr."""
     print(text, file=sys.stderr, flush=True)
 
 

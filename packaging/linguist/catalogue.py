@@ -19,7 +19,7 @@ HEAD = '<?xml version="1.0" encoding="utf-8"?>\n<!DOCTYPE TS>\n'
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A translation, and whether a person has called it finished."""
+    """A translation, and whether its translator marked it as finished."""
 
     text: str = ""
     is_finished: bool = False
@@ -29,10 +29,10 @@ Catalogue = dict[Source, Entry]
 
 
 def read(file: Path) -> Catalogue:
-    """Return the entries of a file; none where there is no file.
+    """Return the entries of a file; empty if there is no file.
 
     Raises:
-        ValueError: It is no file of Qt Linguist, or says something twice.
+        ValueError: It is not a file of Qt Linguist, or has an entry twice.
     """
     if not file.exists():
         return {}
@@ -53,7 +53,7 @@ def read(file: Path) -> Catalogue:
 
 
 def brought_up(entries: Catalogue, found: Found) -> Catalogue:
-    """Return an entry for each string of the sources: those that there are, else empty ones."""
+    """Return an entry for each string of the sources: the existing one, or else an empty one."""
     return {source: entries.get(source, Entry()) for source in sorted(found.strings)}
 
 

@@ -13,7 +13,7 @@ from linguist.catalogue import Catalogue
 from linguist.sources import Found, Source
 
 _PLACES = re.compile(r"{[^{}]*?(?=:lower}|})|%n|%\d")
-"""Without the format of a part that another language may begin with a capital letter."""
+"""Placeholder without `:lower`, since another language may begin that part with a capital."""
 _KEY = re.compile(r"&(?=[^\s&])")
 _TAGS = re.compile(r"</?[a-z]+[^>]*>")
 
@@ -37,10 +37,10 @@ def gaps(entries: Catalogue, found: Found) -> Iterator[str]:
 
 
 def faults_of_release(entries: Catalogue, file: Path) -> Iterator[str]:
-    """Yield the entries that the compiled file has otherwise."""
+    """Yield the entries that differ in the compiled file."""
     translator = QTranslator()
     if not translator.load(str(file)):
-        # A file without any entry is one that Qt refuses to load.
+        # Qt refuses to load a file without entries.
         if any(entry.is_finished for entry in entries.values()):
             yield f"{file.name} cannot be loaded"
         return

@@ -31,17 +31,17 @@ from paceline.parameters import Parameter, parameters_of
 from paceline.params import ModelParams, ReplySettings, SamplingParams
 
 DRAFTERS = "Drafters"
-"""Context of what drafters say of themselves; `paceline.gui.kit.translation` looks there."""
+"""Context of the drafters' descriptions; `paceline.gui.kit.translation` uses it."""
 FIELDS = "Fields"
-"""Context of the words of parameters; `paceline.gui.kit.translation` looks there."""
+"""Context of the texts of parameters; `paceline.gui.kit.translation` uses it."""
 EXPORT = "Export"
-"""Context of the words of exported files; `paceline.gui.conversations.exchange` looks there."""
+"""Context of the texts of exported files; `paceline.gui.conversations.exchange` uses it."""
 SENTENCES = "Sentences"
-"""Context of what engine and catalogue say; `paceline.gui.kit.sentences` looks there."""
+"""Context of messages of engine and catalogue; `paceline.gui.kit.sentences` uses it."""
 _UNSEEN = ("cli/", "__main__.py", "installation/kernel_build.py", "installation/library_build.py",
            "installation/rows_build.py", "bench/workload.py", "chat/prompt.py",
            "storage/changes.py", "engine/api.py", "settings.py")  # fmt: skip
-"""Modules that speak on the command line and in the log alone."""
+"""Modules whose texts appear only on the command line and in the log."""
 _TEMPLATES = {
     (0, 1): "sentence ReasonError Remedy _binary _refusal",
     (0, 2): "refuse NoKernelsError _refuse _unusable",
@@ -69,11 +69,11 @@ class Found:
     refused: list[str] = field(default_factory=list)
 
     def add(self, context: str, text: str, file: str) -> None:
-        """Note one string; the same one may stand in many files."""
+        """Record one string; several files may contain it."""
         self.strings.setdefault(Source(context, text), set()).add(file)
 
     def refuse(self, file: str, call: ast.Call, why: str) -> None:
-        """Note a call whose words cannot be translated."""
+        """Record a call whose text cannot be translated."""
         self.refused.append(f"{file}:{call.lineno}: {why}: {ast.unparse(call):.70}")
 
 
@@ -127,7 +127,7 @@ def _find_parameter(parameter: Parameter, file: str, found: Found) -> None:
 
 
 def _find_curated(package: Path, found: Found) -> None:
-    """Add what the list of pairs says of them."""
+    """Add the texts of the list of curated pairs."""
     for pair in json.loads((package.parents[1] / CURATED).read_text(encoding="utf-8"))["pairs"]:
         texts = [(pair["gain"] or {}).get(key) for key in ("claim", "texts")]
         # What names no model is a title in words.
@@ -141,13 +141,13 @@ def find_sentences(modules: Mapping[str, ast.Module], found: Found) -> None:
     A template that is no literal is refused, and a call that lacks an argument for a place.
 
     Args:
-        modules: By their places below the package.
-        found: Where they are added.
+        modules: The modules by their paths below the package.
+        found: The strings to add them to.
     """
     where = {name: at for at, names in _TEMPLATES.items() for name in names.split()}
     nodes = [node for tree in modules.values() for node in ast.walk(tree)]
     classes = [node for node in nodes if isinstance(node, ast.ClassDef)]
-    for _ in range(4):  # deep enough for what derives from what
+    for _ in range(4):  # deep enough for the longest chain of base classes
         for node in classes:
             for base in map(_called, node.bases):
                 if base.endswith("Error") and base in where:
@@ -163,7 +163,7 @@ def places_of(template: str) -> set[str]:
 
 
 class _Templates(ast.NodeVisitor):
-    """Walks one module and knows which variables have a text that was written here."""
+    """Walks one module and tracks the variables that hold a literal text of it."""
 
     def __init__(self, where: Mapping[str, tuple[int, int]], file: str, found: Found) -> None:
         self._where, self._file, self._found = where, file, found
@@ -195,7 +195,7 @@ class _Templates(ast.NodeVisitor):
 
 
 def _is_made(node: ast.expr) -> bool:
-    """Return true where a text is put together here."""
+    """Return True if the expression joins or formats a text."""
     match node:
         case ast.JoinedStr() | ast.BinOp() | ast.Call(ast.Attribute(ast.Constant())):
             return True
@@ -207,7 +207,7 @@ def _called(node: ast.expr) -> str:
 
 
 class _Finder(ast.NodeVisitor):
-    """Walks one module and knows in which class it is and what local names stand for."""
+    """Walks one module and tracks the current class and the meaning of local names."""
 
     def __init__(self, tree: ast.Module, file: str, found: Found) -> None:
         self._tree, self._file, self._found = tree, file, found
@@ -234,7 +234,7 @@ class _Finder(ast.NodeVisitor):
         self.visit(self._tree)
 
     def _learn_helper(self, function: ast.FunctionDef) -> None:
-        """Note a function that hands its own first argument to Qt."""
+        """Record a function that passes its own first argument to Qt."""
         first = function.args.args[0].arg if function.args.args else None
         for node in ast.walk(function):
             if not (isinstance(node, ast.Call) and _is_translate(node.func)):
@@ -284,7 +284,7 @@ class _Finder(ast.NodeVisitor):
 
     def _take(self, context: str | None, call: ast.Call, at: int) -> None:
         if context in (DRAFTERS, FIELDS, EXPORT, SENTENCES):
-            return  # also where the registry has an entry, or an export a word
+            return  # also for entries of the registry, and texts of exports
         texts = _literals(call.args[at]) if len(call.args) > at else None
         if context is None or texts is None:
             self._refuse(call, "the argument is no literal")

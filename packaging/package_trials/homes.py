@@ -38,9 +38,9 @@ def run(packages: Packages, report: Report, n_kills: int) -> None:
     """Try them all.
 
     Args:
-        packages: What is tried.
+        packages: The packages to try.
         report: Takes the cases.
-        n_kills: How often a process is killed at a random moment.
+        n_kills: Number of times that a process is killed at a random moment.
 
     Raises:
         CannotTryError: Something is missing.

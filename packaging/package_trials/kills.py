@@ -22,13 +22,13 @@ ENDS_S = 5.0
 
 
 def run(report: Report, program: Program, n_kills: int, seed: int = 1) -> None:
-    """Kill, and start again.
+    """Kill the program again and again, and start it each time.
 
     Args:
-        report: Takes the cases.
-        program: In its home.
-        n_kills: How often.
-        seed: Of the moments.
+        report: Receives the cases.
+        program: The program with its home.
+        n_kills: Number of kills.
+        seed: Seed of the random moments.
     """
     drawn = random.Random(seed)
     home = Path(program.env["PACELINE_HOME"])

@@ -34,10 +34,10 @@ class Processor(NamedTuple):
     """A processor that QEMU emulates.
 
     Attributes:
-        name: QEMU's.
-        flags: Those of /proc/cpuinfo that matter here.
+        name: QEMU's name of it.
+        flags: The flags of /proc/cpuinfo that matter here.
         variant: CPU variant that llama.cpp must load; empty if the program must refuse to start.
-        has_kernels: Own kernels compute.
+        has_kernels: Whether Paceline's own kernels compute on it.
     """
 
     name: str

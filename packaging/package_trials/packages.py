@@ -18,7 +18,7 @@ class Unpacked(NamedTuple):
     """A program in a folder.
 
     Attributes:
-        program: What starts it.
+        program: The command that starts it.
         libraries: The folder of llama.cpp's.
         kernels: The library of own kernels.
     """
@@ -60,7 +60,7 @@ class Packages:
             )
 
     def archive(self, version: str = "") -> Path:
-        """Return the archive of a version; of the newest where none is named."""
+        """Return the archive of a version, or of the newest one by default."""
         return self._folder / f"paceline-{version or self.versions[-1]}-linux-x86_64.tar.gz"
 
     @property

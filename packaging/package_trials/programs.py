@@ -28,9 +28,9 @@ class Ended(NamedTuple):
 
     Attributes:
         code: Its exit code; that of a signal is negative.
-        out: What it printed.
-        err: What it said on stderr.
-        seconds: From its start to its end.
+        out: Its stdout.
+        err: Its stderr.
+        seconds: Seconds from its start to its end.
     """
 
     code: int
@@ -52,7 +52,7 @@ class Reply(NamedTuple):
         tokens: Its ids.
         text: Its text.
         first_s: Seconds from the program's start to the first token.
-        stats: As `chat --json` reports them.
+        stats: The figures that `chat --json` reports.
     """
 
     tokens: tuple[int, ...]
@@ -174,7 +174,7 @@ def kill(process: subprocess.Popen[str]) -> None:
 
 
 def environment(home: Path, **more: str) -> dict[str, str]:
-    """Return the variables of an ordinary session, with these besides; an empty one is left out."""
+    """Return the variables of an ordinary session and these; empty ones are left out."""
     usual = {
         "HOME": str(home),
         "PATH": "/usr/local/bin:/usr/bin:/bin",

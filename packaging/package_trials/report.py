@@ -22,7 +22,7 @@ class Case:
     """A case while it runs.
 
     Attributes:
-        figure: What was measured or seen, in words; may be empty.
+        figure: The measurement or observation, in words; may be empty.
     """
 
     figure: str = ""
@@ -41,7 +41,7 @@ class Report:
 
         Args:
             trial: The name of the trial, with which every line begins.
-            show: Is given a line for each case.
+            show: Called with a line for each case.
         """
         self._trial = trial
         self._show = show

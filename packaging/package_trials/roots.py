@@ -15,9 +15,9 @@ from pathlib import Path
 from package_trials.report import CannotTryError, TrialError
 
 SUITES = {"bookworm": "Debian 12", "trixie": "Debian 13"}
-"""Those that are made where they are missing; debootstrap has the keys for them."""
+"""Suites whose roots are made if missing; debootstrap has their keys."""
 UBUNTU = {"jammy": "Ubuntu 22.04", "noble": "Ubuntu 24.04"}
-"""Those that are tried where they are there; the first has the oldest C library that will do."""
+"""Suites that are tried if their roots exist; the first has the oldest C library that works."""
 USER, USER_NAME = 4321, "tester"
 MIRROR = "http://deb.debian.org/debian"
 _NOT_CLEAN = ("python3", "cc", "gcc", "g++", "c++", "clang", "pip")
@@ -27,12 +27,12 @@ class Root:
     """A copy of a root, and the folder that it shares with this system under the same path.
 
     Attributes:
-        path: Where it lies.
+        path: Its path.
         shared: The folder; programs of either system find it under this path.
     """
 
     def __init__(self, clean: Path, path: Path, shared: Path) -> None:
-        """Copy it, and give it an ordinary user."""
+        """Copy the root, and create an ordinary user in it."""
         self.path, self.shared = path, shared
         shared.mkdir(parents=True, exist_ok=True)
         subprocess.run(["cp", "-a", str(clean), str(path)], check=True)
@@ -51,13 +51,13 @@ class Root:
         return self.path / "home" / USER_NAME
 
     def words(self, *, network: bool = False, as_user: bool = True) -> tuple[str, ...]:
-        """Return the words that run a command in it, which takes their place."""
+        """Return the command line that runs a command in it by exec."""
         who = f"--userspec={USER}:{USER}" if as_user else "--userspec=0:0"
         enter = shlex.join([_tool("chroot"), who, str(self.path)])
         return self._apart(f'exec {enter} "$@"', network=network)
 
     def without_network(self, *command: str) -> tuple[str, ...]:
-        """Return the words that run a command of this system beside programs of the root."""
+        """Return the command line that runs a command of this system beside the root's programs."""
         return (*self._apart('exec "$@"', network=False), *command)
 
     def run(self, *command: str, network: bool = False, as_user: bool = True) -> str:
@@ -82,7 +82,7 @@ class Root:
         return programs + sorted(path.name for path in self.path.glob("usr/lib/*/libQt*"))
 
     def _apart(self, script: str, *, network: bool) -> tuple[str, ...]:
-        """Return the words that run a shell's script in namespaces of its own."""
+        """Return the command line that runs a shell script in its own namespaces."""
         root, shared, screens = self.path, self.shared, "/tmp/.X11-unix"
         steps = [
             f"mount -t proc proc {shlex.quote(f'{root}/proc')}",

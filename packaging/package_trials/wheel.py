@@ -60,12 +60,12 @@ class Newcomer(NamedTuple):
         return [str(self.python), "-m", "paceline", *arguments]
 
     def variables(self, **more: str) -> dict[str, str]:
-        """Return the variables of a newcomer: none of ours."""
+        """Return a new user's environment variables, without those of Paceline."""
         kept = {k: v for k, v in os.environ.items() if not k.startswith(("PACELINE_", "PYTHON"))}
         return {**kept, "PACELINE_HOME": str(self.home), **more}
 
     def run(self, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
-        """Run the program to its end."""
+        """Run the program until it ends."""
         return subprocess.run(
             self.command(arguments),
             env=self.variables(**variables),
@@ -94,7 +94,7 @@ def succeeded(done: subprocess.CompletedProcess[str]) -> subprocess.CompletedPro
 
 
 def walk(place: Newcomer, report: Report, reinstall: Callable[[], None]) -> None:
-    """Go the newcomer's way."""
+    """Do the first part of the trials."""
     case(report, "version", lambda: _version(place))
     case(report, "chat", lambda: f"{len(succeeded(place.run(*HELLO)).stdout)} characters")
     case(report, "doctor", lambda: _healthy(_doctor(place)))
@@ -129,7 +129,7 @@ def _takes_kernels() -> bool:
 
 
 def _parts() -> list[str]:
-    """Return the parts of the doctor's report that tell of native code which can be here."""
+    """Return the names in the doctor's report of native code that this system can have."""
     return ["sampling", *(["kernels"] if _takes_kernels() else [])]
 
 
@@ -216,11 +216,11 @@ class Lack(NamedTuple):
     """Something that is taken away, a command, and the sentence that it is to say.
 
     Attributes:
-        name: What is lacking.
-        take_away: Takes it from an environment.
+        name: The missing thing.
+        take_away: Function that removes it from an environment.
         command: The program's arguments; for "doctor" the sentence stands in the report.
-        says: A regular expression.
-        variables: For the command.
+        says: Regular expression of the sentence.
+        variables: Environment variables of the command.
     """
 
     name: str

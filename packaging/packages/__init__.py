@@ -1,1 +1,1 @@
-"""The parts of `build.py`: a program that needs nothing else, and the packages that it comes in."""
+"""The parts of `build.py`: a self-contained program, and packages of it."""

@@ -18,11 +18,11 @@ from packages.share import ID
 from packages.tools import run_tool
 
 TOOL = "APPIMAGETOOL"
-"""The variable that names appimagetool where it is not in PATH."""
+"""Environment variable with the path of appimagetool if it is not in PATH."""
 
 
 def check() -> str:
-    """Return the path of appimagetool; raises `BootstrapError` where it is not here."""
+    """Return the path of appimagetool; raises `BootstrapError` if it is not installed."""
     tool = shutil.which(os.environ.get(TOOL) or "appimagetool")
     if tool is None:
         raise BootstrapError(
@@ -53,7 +53,8 @@ def make(folder: Path, version: str, out: Path) -> Path:
         "ARCH": "x86_64",
         "VERSION": version,
         "SOURCE_DATE_EPOCH": str(made_at(folder)),
-        "APPIMAGE_EXTRACT_AND_RUN": "1",  # the tool is an AppImage itself, and builders lack FUSE
+        # appimagetool is an AppImage itself, and build machines often lack FUSE.
+        "APPIMAGE_EXTRACT_AND_RUN": "1",
     }
     with tempfile.TemporaryDirectory(dir=out, prefix=".appimage-") as scratch:
         app = Path(scratch, "paceline.AppDir")

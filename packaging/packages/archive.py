@@ -1,4 +1,4 @@
-"""The archive of the program's folder: one top folder, and the same bytes whoever makes it when.
+"""The archive of the program's folder: one top folder, and reproducible bytes.
 
 Standard library only.
 """
@@ -15,7 +15,7 @@ def make(folder: Path, version: str, out: Path) -> Path:
     """Pack the folder of a program for Linux.
 
     Args:
-        folder: What a person is to find in the archive.
+        folder: The finished folder to pack.
         version: Paceline's.
         out: The folder for packages; it is there.
 
@@ -33,7 +33,7 @@ def make(folder: Path, version: str, out: Path) -> Path:
         entry.mode = mode(entry.isdir() or entry.issym() or bool(entry.mode & 0o100))
         return entry
 
-    # Neither the name nor the time that gzip keeps besides may tell one making from another.
+    # gzip's header has a file name and a time; both are fixed so that builds give equal bytes.
     with (
         archive.open("wb") as file,
         gzip.GzipFile(
@@ -41,12 +41,12 @@ def make(folder: Path, version: str, out: Path) -> Path:
         ) as packed,
         tarfile.open(fileobj=packed, mode="w", format=tarfile.GNU_FORMAT) as tar,
     ):
-        tar.add(folder, top, filter=plain)  # entries of a folder come in the order of their names
+        tar.add(folder, top, filter=plain)  # in the order of names, not of the file system
     return archive
 
 
 def made_at(folder: Path) -> int:
-    """Return the time, in seconds since 1970, that files in packages of a folder bear.
+    """Return the modification time of all files in a package, in seconds since 1970.
 
     It is SOURCE_DATE_EPOCH (reproducible-builds.org) where that is set, else when the folder's
     start script was written.
@@ -55,5 +55,5 @@ def made_at(folder: Path) -> int:
 
 
 def mode(is_open: bool) -> int:
-    """Return the rights of a file in a package; `is_open`: it is executed, or entered."""
+    """Return the permissions of a file in a package; `is_open` for programs and folders."""
     return 0o755 if is_open else 0o644

@@ -31,9 +31,9 @@ NOT_PYTHON = [
     *("PySide6.QtQml", "PySide6.QtQuick", "PySide6.QtTest"),
     *("pyqtgraph.opengl", "pyqtgraph.jupyter", "pyqtgraph.flowchart", "pyqtgraph.console"),
     "llama_cpp.server",
-    "hf_xet",  # 11 MB for downloads by the Hub's own library, whose place Paceline's take
+    "hf_xet",  # 11 MB for downloads by the Hub's own library; Paceline has its own downloads
 ]
-"""Modules that nothing needs, though something names them."""
+"""Modules that are imported somewhere in the code but never needed."""
 _OF_THE_SYSTEM = (
     # The drivers of a newer system need its newer C++ library.
     *("libstdc++.so*", "libgcc_s.so*"),
@@ -49,13 +49,13 @@ _QT_LANGUAGES = ("qtbase_de.qm",)
 
 
 def comes_along(place: str) -> bool:
-    """Return True where the file at this place in the package is wanted."""
+    """Return True if the file at this path belongs in the package."""
     path = PurePosixPath(place.replace("\\", "/"))
     if "translations" in path.parts and "PySide6" in path.parts:
         return path.name in _QT_LANGUAGES
     if "egldeviceintegrations" in path.parts:
         return False
-    if path.name.startswith(("libggml", "libllama")):  # others would be second copies
+    if path.name.startswith(("libggml", "libllama")):  # other paths would be second copies
         return path.parts[:2] == ("llama_cpp", "lib")
     return not any(fnmatch.fnmatchcase(path.name, pattern) for pattern in _OF_THE_SYSTEM)
 
@@ -74,7 +74,7 @@ def icon(pictures: Path, folder: Path, kind: str) -> Path:
 
     Args:
         pictures: The folder with paceline-16.png and larger ones.
-        folder: Where it is written.
+        folder: The folder to write it into.
         kind: "ico" or "icns".
     """
     names = {16: b"icp4", 32: b"icp5", 64: b"icp6", 128: b"ic07", 256: b"ic08"}
@@ -102,7 +102,7 @@ _GGUF = "org.ggml.gguf"
 INFO_PLIST = {
     "CFBundleDisplayName": "Paceline",
     "LSApplicationCategoryType": "public.app-category.productivity",
-    "LSMinimumSystemVersion": "13.0",  # as PySide6 asks
+    "LSMinimumSystemVersion": "13.0",  # required by PySide6
     "NSHighResolutionCapable": True,
     "CFBundleDocumentTypes": [
         {

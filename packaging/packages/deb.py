@@ -98,14 +98,14 @@ def make(folder: Path, version: str, out: Path) -> Path:
         shutil.copyfile(LINUX / "prerm", root / "DEBIAN" / "prerm")
         (root / "DEBIAN" / "prerm").chmod(0o755)
         _even_out(root, moment)
-        # lintian, and the system's own tools of some years ago, know no zstd.
+        # lintian and the tools of older systems do not support zstd.
         command = ["dpkg-deb", "--root-owner-group", "-Zxz", "--build", str(root), str(package)]
         run_tool(command, environ={**os.environ, "SOURCE_DATE_EPOCH": str(moment)})
     return package
 
 
 def _lay(folder: Path, root: Path, version: str, moment: int) -> None:
-    """Put all files of the package where they will lie."""
+    """Put all files of the package at their places below the root."""
     shutil.copytree(folder / "lib", root / HOME, symlinks=True)
     shutil.copytree(
         folder / "share", root / "usr/share", ignore=shutil.ignore_patterns("menu-entry")
@@ -140,14 +140,14 @@ def _depends(root: Path, scratch: Path) -> str:
     # Libraries in the folder belong to no package: what is missing there is no error. One that is
     # neither in the folder nor on this machine is.
     command = ["dpkg-shlibdeps", "-O", "--ignore-missing-info", "--warnings=0", f"-S{root}"]
-    command += [f"-l/{place}" for place in sorted(own)]  # it looks for them below the root first
+    command += [f"-l/{place}" for place in sorted(own)]  # searched below the root first
     command += [f"-e{path}" for path in asking]
     found = run_tool(command, folder=scratch, hints=HINTS)
     return found.partition("shlibs:Depends=")[2].strip()
 
 
 def _even_out(root: Path, moment: int) -> None:
-    """Take this machine's rights and times from all files; libraries need not be executable."""
+    """Set fixed permissions and times on all files; libraries need not be executable."""
     for path in (root, *root.rglob("*")):
         if not path.is_symlink():
             is_program = bool(path.stat().st_mode & 0o100) and ".so" not in path.name

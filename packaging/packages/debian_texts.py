@@ -1,6 +1,6 @@
-"""Texts that a Debian package must have: its changes, who keeps it, and the licences.
+"""Texts that a Debian package must have: changelog, maintainer and licences.
 
-All are made from what Paceline has anyway. Standard library only.
+All are generated from Paceline's own files. Standard library only.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ DEP_5 = "https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/"
 
 
 def maintainer() -> str:
-    """Return who answers for the package, as dpkg's tools ask for it: DEBFULLNAME and DEBEMAIL."""
+    """Return the maintainer, from DEBFULLNAME and DEBEMAIL like dpkg's tools."""
     name = os.environ.get("DEBFULLNAME", "The Paceline authors")
     return f"{name} <{os.environ.get('DEBEMAIL', 'paceline@example.org')}>"
 
@@ -28,7 +28,7 @@ def changelog(text: str, version: str, moment: int) -> str:
     Args:
         text: `CHANGELOG.md`. What is unreleased there is part of `version`.
         version: Paceline's.
-        moment: When the package is made, in seconds since 1970.
+        moment: Time of the build, in seconds since 1970.
     """
     now = datetime.fromtimestamp(moment, UTC)
     parts = re.split(r"^## \[(.+?)\](?: - (\S+))?$", text, flags=re.MULTILINE)[1:]
@@ -49,7 +49,7 @@ def _entry(version: str, changes: list[str], at: datetime) -> str:
 
 
 def debian_version(version: str) -> str:
-    """Return a version as dpkg orders it: what comes before a release is marked by a tilde."""
+    """Return a version in Debian's form: a tilde marks a pre-release, so that it sorts first."""
     return re.sub(r"[-.]?(a|b|rc|dev)(?=[.\d])", r"~\1", version)
 
 

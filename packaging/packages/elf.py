@@ -16,9 +16,9 @@ class ElfFacts(NamedTuple):
 
     Attributes:
         needed: The names of the libraries that it is linked with.
-        search: The folders in which these are looked for before the system's.
+        search: The folders that are searched for them before the system's.
         glibc: The newest glibc version whose functions it uses, such as (2, 34); empty if none.
-        is_aligned: False: a loader refuses it, since a part lies elsewhere in a page than it must.
+        is_aligned: Whether the segments are aligned as loaders require.
     """
 
     needed: tuple[str, ...]
@@ -28,17 +28,17 @@ class ElfFacts(NamedTuple):
 
 
 def files(folder: Path) -> list[Path]:
-    """Return the programs and libraries below a folder, links left out, in the order of names."""
+    """Return the programs and libraries below a folder without links, sorted by path."""
     plain = (path for path in sorted(folder.rglob("*")) if path.is_file() and not path.is_symlink())
     return [path for path in plain if _begins(path)]
 
 
 def facts(path: Path) -> ElfFacts:
-    """Return what objdump finds in a file.
+    """Return the facts of a file, read with objdump.
 
     Raises:
-        OSError: There is no objdump.
-        subprocess.CalledProcessError: It cannot read the file.
+        OSError: objdump is not installed.
+        subprocess.CalledProcessError: objdump cannot read the file.
     """
     told = subprocess.run(
         ["objdump", "-p", str(path)], capture_output=True, text=True, errors="replace", check=True

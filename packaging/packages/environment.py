@@ -44,14 +44,14 @@ def make(cache: Path, project: Project, runner: Runner) -> Environment:
 
 
 def fill(environment: Environment, project: Project, native: Native, runner: Runner) -> None:
-    """Install what the package is made of.
+    """Install Paceline and its libraries.
 
     Raises:
         BootstrapError: pip or a compiler has failed.
     """
     say("Installing what comes into the package")
     pip = [*environment.pip, "install"]
-    # Python's files of llama-cpp-python alone: its libraries are made by `native`.
+    # Only the Python files of llama-cpp-python: its libraries are compiled by `native`.
     files = ["--no-deps", "--config-settings=wheel.cmake=false", "--no-cache-dir"]
     runner.run("Installing llama-cpp-python", [*pip, *files, str(native.sdist)])
     runner.run("Installing the packages", [*pip, *project.dependencies])
@@ -71,9 +71,9 @@ def site_packages(environment: Environment) -> Path:
 
 
 def this_build() -> BuildRecord:
-    """Return the day, the version and the commit of what is built from this checkout.
+    """Return date, version and commit of a build from this checkout.
 
-    Files that are not committed are of no commit.
+    The commit is empty if some files are not committed.
     """
     is_clean = bool(committed_tree(ROOT))
     commit = capture(["git", "-C", str(ROOT), "rev-parse", "HEAD"]) if is_clean else ""
@@ -81,9 +81,9 @@ def this_build() -> BuildRecord:
 
 
 def add_native_code(environment: Environment, native: Native, runner: Runner) -> None:
-    """Compile what is the package's own into it: for sampling, and on Linux the CPU kernels.
+    """Compile Paceline's native code into the package: sampling, and on Linux the CPU kernels.
 
-    Kernels of before are kept.
+    Kernels that were compiled earlier are used again.
 
     Raises:
         BootstrapError: A compiler is missing or has failed.

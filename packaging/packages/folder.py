@@ -18,9 +18,9 @@ from packages import elf, macos
 
 SPEC = ROOT / "packaging" / "packages" / "paceline.spec"
 SCRIPT = ROOT / "packaging" / "linux" / "start.sh"
-# Their bytes are a key and sealed: the kernels are found by a digest of llama.cpp's libraries.
+# These files must not change: the kernels are found by a digest of llama.cpp's libraries.
 SEALED = ("llama_cpp", "_kernels")
-# A word for the folder of the Python that builds, which stands in libpython as its home.
+# Replacement for the folder of the building Python, which libpython contains as its home.
 _NOWHERE = b"/nonexistent"
 
 
@@ -41,12 +41,12 @@ def freeze(environment: Environment, scratch: Path, runner: Runner) -> Path:
 
 
 def finish(frozen: Path, folder: Path, patchelf: Path) -> Path:
-    """Make the folder that people get of what was frozen; one of before is replaced.
+    """Make the folder that users get from the frozen program; an earlier one is replaced.
 
     Args:
-        frozen: What `freeze` returned; it is moved.
-        folder: What is made.
-        patchelf: The program that changes where libraries are looked for; on Linux.
+        frozen: The result of `freeze`, which is moved.
+        folder: The folder to create.
+        patchelf: Path of patchelf, which sets the search paths of libraries on Linux.
 
     Returns:
         The frozen program in it.
@@ -77,12 +77,12 @@ def finish(frozen: Path, folder: Path, patchelf: Path) -> Path:
 
 
 def leave_no_trace(folder: Path, traces: Sequence[str]) -> None:
-    """Look that no file of a package names a folder of this machine; the last step of all.
+    """Check that no file of a package contains a path of this machine; the last step.
 
     On Windows and macOS such names are replaced, and the app is signed as it is then.
 
     Args:
-        folder: What `finish` made, and what was added.
+        folder: The folder that `finish` made, with everything added since.
         traces: Folders of this machine.
 
     Raises:
@@ -110,7 +110,7 @@ def write_script(folder: Path, least: tuple[int, ...]) -> None:
 
 
 def floor(folder: Path) -> tuple[int, ...]:
-    """Return the version of glibc that all of the folder's programs and libraries are served by."""
+    """Return the oldest glibc version that suits all programs and libraries of the folder."""
     return max((elf.facts(path).glibc for path in elf.files(folder)), default=())
 
 
@@ -136,7 +136,7 @@ def drop_unneeded(internal: Path) -> None:
 
 
 def slim(path: Path, patchelf: Path) -> None:
-    """Take symbols and the builder's search folders from a program or library.
+    """Remove symbols and the builder's search folders from a program or library.
 
     Some that were changed by patchelf before, NumPy's among them, cannot be loaded after `strip`:
     they stay as they are.
@@ -197,7 +197,7 @@ def naming(folder: Path, traces: Iterable[str]) -> Iterator[Path]:
 
 
 def largest(folder: Path, count: int = 10) -> list[tuple[float, str]]:
-    """Return the largest parts of a folder, in megabytes: files, and families of files.
+    """Return the sizes of the largest parts of a folder, in megabytes: files and groups of files.
 
     The variants for processors count as one, and so do the models.
     """

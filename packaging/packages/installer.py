@@ -15,7 +15,7 @@ from packages.tools import run_tool
 
 SCRIPT = Path(__file__).resolve().parents[1] / "windows" / "paceline.iss"
 TOOL = "ISCC"
-"""The variable that names Inno Setup's compiler where it is not in PATH."""
+"""Environment variable with the path of Inno Setup's compiler if it is not in PATH."""
 
 
 def check() -> str:
@@ -57,6 +57,6 @@ def make(folder: Path, version: str, out: Path) -> Path:
 
 
 def command(tool: str, folder: Path, version: str, out: Path, name: str) -> list[str]:
-    """Return the words that compile the script; it has what they define from here alone."""
+    """Return the command that compiles the script, with all definitions that the script needs."""
     defined = {"Version": version, "Folder": str(folder), "Out": str(out), "Name": name}
     return [tool, "/Qp", *(f"/D{key}={value}" for key, value in defined.items()), str(SCRIPT)]

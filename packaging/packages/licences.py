@@ -22,11 +22,11 @@ from license_expression import (
 
 FOLDER = Path(__file__).resolve().parents[1] / "licences"
 
-# Whoever passes a program on that has such a part must pass all of it on under these terms.
+# Copyleft: a program with such a part may only be distributed under the same terms.
 _STRONG = ("GPL-", "AGPL-", "SSPL-", "OSL-", "EUPL-")
-# These exceptions let it be a part of programs under other licences.
+# These exceptions allow such a part in programs under other licences.
 _EXCEPTIONS = ("GCC-exception-3.1", "GCC-exception-2.0", "Bootloader-exception", "LLVM-exception")
-# These ask for no text.
+# These licences do not require their text to be shipped.
 _WITHOUT_TEXT = (
     "0BSD",
     "blessing",
@@ -73,11 +73,11 @@ class LicenceTable:
         return None
 
     def distribution(self, name: str, stated: str) -> KnownLicence:
-        """Return what is known of a Python distribution.
+        """Return name and licence of a Python distribution.
 
         Args:
             name: Its name.
-            stated: What its metadata say of the licence.
+            stated: The licence that its metadata state.
         """
         entry = self.table["distributions"].get(re.sub(r"[-_.]+", "-", name).lower(), {})
         licence = entry.get("licence") or self.table["names"].get(stated, stated)
@@ -106,7 +106,7 @@ def fault(licence: str) -> str:
     """Return why a part under this licence cannot be shipped, or empty if it can.
 
     Args:
-        licence: An SPDX expression; of alternatives one that is fine suffices.
+        licence: An SPDX expression; with "OR", one acceptable alternative suffices.
     """
     licensing = _spdx()
     try:
@@ -136,7 +136,7 @@ def standard_texts(licence: str, *, has_own: bool) -> list[Path]:
 
 
 def needs_text(licence: str) -> bool:
-    """Return True where an SPDX expression has a licence whose text must come along."""
+    """Return True if an SPDX expression contains a licence whose text must be shipped."""
     return not set(_spdx().license_keys(licence)) <= set(_WITHOUT_TEXT)
 
 

@@ -43,7 +43,7 @@ def make(folder: Path, version: str, out: Path) -> Path:
 
 
 def sign(app: Path) -> None:
-    """Sign the app as it is now; files were changed since PyInstaller signed it.
+    """Sign the app again, since its files changed after PyInstaller signed it.
 
     Raises:
         BootstrapError: It cannot be signed, or its signature does not hold.
@@ -53,7 +53,7 @@ def sign(app: Path) -> None:
 
 
 def lay(folder: Path, content: Path) -> None:
-    """Put together what the image shows."""
+    """Create the folder that the image shows."""
     content.mkdir(parents=True)
     shutil.copytree(folder / APP, content / APP, symlinks=True)
     shutil.copyfile(README, content / README.name)

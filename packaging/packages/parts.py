@@ -73,7 +73,7 @@ class Frozen:
 
     @cached_property
     def libraries(self) -> list[PurePosixPath]:
-        """Shared libraries and modules that are such, by their paths below `inside`."""
+        """Shared libraries, extension modules included, by their paths below `inside`."""
         return [
             PurePosixPath(path.relative_to(self.inside).as_posix())
             for path in sorted(self.inside.rglob("*"))
@@ -88,7 +88,7 @@ class Distributions:
     Attributes:
         by_file: The name of the distribution for each of their files, by its path below the
             packages' folder.
-        by_module: The same for each of their modules.
+        by_module: The name of the distribution for each of their modules.
     """
 
     by_file: Mapping[PurePosixPath, str]
@@ -112,7 +112,7 @@ class Distributions:
 
 
 class SystemFile(NamedTuple):
-    """Whose file a library of the system is.
+    """Debian package that a library of the system belongs to.
 
     Attributes:
         package: The name of the Debian package.
@@ -130,11 +130,11 @@ class SystemFile(NamedTuple):
 def collect(
     frozen: Frozen, distributions: Distributions, system: Mapping[str, SystemFile], sdist: Path
 ) -> list[ShippedPart]:
-    """Return everything that came along.
+    """Return all third-party parts of a frozen program.
 
     Args:
         frozen: The program.
-        distributions: What its environment has.
+        distributions: The distributions in its environment.
         system: Whose the system's libraries are, by file name; see `debian_files`.
         sdist: The sources of llama-cpp-python.
 
@@ -282,7 +282,7 @@ def _distribution(name: str) -> ShippedPart:
 
 
 def _crates(file: Path) -> Iterator[ShippedPart]:
-    """Yield what a wheel says that its native code was made of."""
+    """Yield the parts of a wheel's native code, as the wheel declares them."""
     for part in json.loads(file.read_text("utf-8")).get("components", ()):
         words = [each.get("expression") or "" for each in part.get("licenses", ())]
         yield ShippedPart(part["name"], part.get("version", ""), " AND ".join(words), ())
@@ -343,7 +343,7 @@ def _has_text(part: ShippedPart) -> bool:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Write the list for the program that the command line names; the exit code."""
+    """Write the list for the program on the command line, and return the exit code."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("program", type=Path, metavar="PROGRAM", help="the frozen program")
     parser.add_argument("--sdist", type=Path, required=True, help="of llama-cpp-python")

@@ -24,12 +24,12 @@ from paceline.installation.package import PARTS, read_build
 from packages.licences import standard_texts
 
 OWN, STANDARD = "licences", "standard"
-"""Folders beside the list: a file for each text of parts, and for each that is the same for all."""
+"""Folders beside the list: texts of single parts, and texts that several parts share."""
 
 
 @dataclass(frozen=True)
 class ShippedPart:
-    """One thing that came along.
+    """A third-party part of the package.
 
     Attributes:
         name: Its name.
@@ -38,7 +38,7 @@ class ShippedPart:
         texts: Its own licences and notices.
         purl: Package URL of its origin, or empty if unknown.
         source: URL of its sources, or empty if unknown.
-        inside: What it was itself made of, as far as it says so.
+        inside: The parts that it contains, as far as it declares them.
     """
 
     name: str
@@ -53,10 +53,10 @@ class ShippedPart:
 def write(parts: Sequence[ShippedPart], inside: Path) -> Path:
     """Write the list and the texts into the folder of a frozen program's files.
 
-    An earlier list goes. Equal parts make equal bytes.
+    An earlier list is replaced. Equal parts give identical files.
 
     Args:
-        parts: In the order of the list.
+        parts: The parts, in the order of the list.
         inside: The folder.
 
     Returns:

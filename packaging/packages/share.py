@@ -18,7 +18,7 @@ ICONS = ROOT / "resources" / "icons"
 
 
 def lay(folder: Path) -> None:
-    """Put `README.txt` and `share` into the folder of a program; what is there is replaced."""
+    """Put `README.txt` and `share` into a program's folder, in place of earlier ones."""
     share = folder / "share"
     shutil.rmtree(share, ignore_errors=True)
     places = {

@@ -12,7 +12,7 @@ import sys
 
 
 def restore_environment() -> None:
-    """Take the package out of the variables, and put back what the starter kept of before."""
+    """Remove the package's folders from the variables, and restore those that the starter saved."""
     for name in list(os.environ):
         if name.startswith("_PYI_"):
             del os.environ[name]
@@ -20,21 +20,25 @@ def restore_environment() -> None:
         os.environ["LD_LIBRARY_PATH"] = os.environ.pop("LD_LIBRARY_PATH_ORIG")
     else:
         os.environ.pop("LD_LIBRARY_PATH", None)
-    for name in ("QT_PLUGIN_PATH", "QML2_IMPORT_PATH"):  # PySide6 tells Qt by itself
+    for name in ("QT_PLUGIN_PATH", "QML2_IMPORT_PATH"):  # PySide6 sets the path itself
         os.environ.pop(name, None)
-    os.environ.pop("LLAMA_CPP_LIB_PATH", None)  # the package has its own, which its kernels fit
+    # The package has its own llama.cpp, which its kernels match.
+    os.environ.pop("LLAMA_CPP_LIB_PATH", None)
     mounted = os.environ.get("APPDIR", "")
     if mounted and os.path.realpath(sys.executable).startswith(os.path.realpath(mounted) + os.sep):
         for name in ("APPDIR", "APPIMAGE", "ARGV0", "OWD"):  # an AppImage says where it lies
             os.environ.pop(name, None)
-    inside, name = getattr(sys, "_MEIPASS", ""), "DYLD_LIBRARY_PATH"  # macOS' starter adds to it
+    inside, name = (
+        getattr(sys, "_MEIPASS", ""),
+        "DYLD_LIBRARY_PATH",
+    )  # the starter on macOS adds to it
     others = [path for path in os.environ.pop(name, "").split(":") if path and path != inside]
     if others:
         os.environ[name] = ":".join(others)
 
 
 def lacks_instructions(processors: str) -> bool:
-    """Return True where the text of /proc/cpuinfo says that Qt and NumPy cannot run.
+    """Return True if Qt and NumPy cannot run according to the text of /proc/cpuinfo.
 
     They are compiled for x86-64-v2, and would end the program by SIGILL or SIGABRT.
     """
@@ -43,7 +47,7 @@ def lacks_instructions(processors: str) -> bool:
 
 
 def check_processor() -> None:
-    """End the program in a sentence where the processor is too old for it."""
+    """End the program with one sentence if the processor is too old for it."""
     try:
         with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as file:  # noqa: PTH123
             first = file.read(8192)  # there may be hundreds of them

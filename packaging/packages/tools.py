@@ -1,4 +1,4 @@
-"""Calls of the tools of others that make a package. Standard library only."""
+"""Calls of external tools that make packages. Standard library only."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ def run_tool(
     """Return what a tool prints on stdout.
 
     Args:
-        command: The words that call it.
+        command: The command with its arguments.
         name: Name of the tool in the error message; by default the command's first word.
         folder: Working directory, or None for this program's.
         environ: Environment variables, or None for this program's.
-        hints: Sentences on what to do, by a text that a failing tool says.
+        hints: Remedies, by a text in the output of a failing tool.
 
     Raises:
-        BootstrapError: It has failed; its last lines come along.
+        BootstrapError: The tool failed; the error contains its last lines.
     """
     done = subprocess.run(
         command, cwd=folder, env=environ, capture_output=True, text=True, check=False

@@ -9,7 +9,7 @@ class Fault(NamedTuple):
     """A change of the program, and the tests that must notice it.
 
     Attributes:
-        name: For people.
+        name: Description of the fault.
         changes: Texts and what they become; each text is found in exactly one module of the
             program, or file of the library of rows, which may be moved and renamed.
         tests: Arguments for pytest.

@@ -33,9 +33,9 @@ class Child:
     """A running server, for a with statement, which ends it in any case.
 
     Args:
-        name: What errors call it.
+        name: Name in errors.
         command: Its arguments, which name the port.
-        port: Where it listens.
+        port: Port that it listens on.
         more: Variables of its environment beside those of this process.
     """
 

@@ -19,9 +19,9 @@ class Measurement:
 
     Attributes:
         tokens: The reply.
-        decode_s: From the first token to the last; both sides have the first one from the prompt.
-        total_s: From the start of the prompt to the last token, by the side's own clock.
-        wall_s: What the caller waited.
+        decode_s: Seconds from the first token, which both sides get from the prompt, to the last.
+        total_s: Seconds from the start of the prompt to the last token, by the side's own clock.
+        wall_s: Seconds that the caller waited.
         reported: Tokens per second as the side itself reports them.
         drafted: Tokens drafted.
         accepted: Drafted tokens that became part of the reply.

@@ -20,18 +20,18 @@ if TYPE_CHECKING:
 
 FIRST, REST = "first_s", "rest_s"
 _IN_QUESTION = 1.2
-"""By the seconds of the best setting, those up to which another one may be the best after all."""
+"""Factor on the seconds of the best setting, up to which another one may still be the best."""
 
 
 class Asked(NamedTuple):
     """A request that a side has answered.
 
     Attributes:
-        turn: Of the rounds, from 0.
-        session: Its name.
-        request: Its place in the session, from 0.
+        turn: Index of the round, from 0.
+        session: Name of the session.
+        request: Index of the request in the session, from 0.
         side: The side's name.
-        answer: What came.
+        answer: The answer.
         is_recorded: Whether the text equals the recorded one as far as that goes, or None if no
             text is recorded.
     """

@@ -31,7 +31,7 @@ def agent(n_tokens: Callable[[str], int], n_requests: int, n_system: int) -> Ses
 
     Args:
         n_tokens: Counts the tokens of a text.
-        n_requests: How many.
+        n_requests: Number of requests.
         n_system: Tokens of its system prompt, about.
     """
     texts = Texts(41)

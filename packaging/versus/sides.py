@@ -30,13 +30,13 @@ GREEDY = {"samplers": ["top_k"], "top_k": 1}
 
 
 class Side(NamedTuple):
-    """One of those that are compared.
+    """A server that is compared with others.
 
     Attributes:
         program: `OURS`, `SAME_SOURCES` or `CURRENT`.
-        setting: How it drafts.
-        start: Makes a new server that is not started yet.
-        body: What its requests have beside the conversation.
+        setting: Its setting of drafts.
+        start: Function that makes a server, which is not started yet.
+        body: Fields of its requests besides the conversation.
     """
 
     program: str
@@ -55,11 +55,11 @@ class Answer:
     """A reply that was streamed.
 
     Attributes:
-        first_s: From the request to the first event with text.
-        rest_s: From there to the end of the stream.
-        text: All of it.
-        n_tokens: Tokens of it, as the server counts them.
-        timings: What the server says of its times and drafts, in llama-server's words.
+        first_s: Seconds from the request to the first event with text.
+        rest_s: Seconds from there to the end of the stream.
+        text: The whole text.
+        n_tokens: Number of its tokens, as the server counts them.
+        timings: Times and counts of drafts that the server reports, in llama-server's format.
         paceline: Additional figures that only Paceline's server reports; empty for the others.
     """
 
@@ -181,10 +181,10 @@ def ours(
 
     Args:
         load: The model and how it is loaded.
-        home: Where it keeps its files.
-        strategy: How it drafts.
+        home: Folder for its files.
+        strategy: Its drafting strategy.
         more: Further options.
-        python: The interpreter that has it.
+        python: The interpreter of its environment.
     """
     port = free_port()
     options = options_of_ours(load) | {"--strategy": strategy, "--port": port}

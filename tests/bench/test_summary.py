@@ -1,4 +1,4 @@
-"""From runs to figures: pairing, quartiles, same text, Auto's bound, means over workloads."""
+"""Figures of runs: pairing, quartiles, same text, Auto's bound, means over workloads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From a reference to a place on the disk, and what has to be downloaded for it."""
+"""Paths of references on the disk, and the downloads that they need."""
 
 from __future__ import annotations
 

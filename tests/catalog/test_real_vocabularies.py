@@ -13,7 +13,7 @@ from paceline.engine.model.vocabularies import vocabulary_hash
 
 ENCODERS = {"bert-bge", "nomic-bert-moe"}
 MOST_CPU_S = 0.3
-"""Of the process, for the card of the largest vocabulary that is known: 262,144 tokens."""
+"""Limit of the process's CPU time for a card of the largest known vocabulary (262,144 tokens)."""
 
 
 def test_texts_natures_and_hashes_are_the_engines(

@@ -1,4 +1,4 @@
-"""Drafters that follow rules and keep what they were told, and a grammar of given texts."""
+"""Drafters that follow rules and record their calls, and a grammar of given texts."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from paceline.messages import SamplingParams
 
 REPLY = "The quick brown fox jumps over the lazy dog."
 Rule = Callable[[Sequence[int], int], Sequence[int]]
-"""From the text so far and the room to the tokens that follow."""
+"""Function of the text so far and the maximum number of tokens; returns the proposal."""
 
 
 class Member:
-    """A drafter that follows a rule, and keeps what it was told; it cannot extend."""
+    """A drafter that follows a rule and records its calls; it cannot extend."""
 
     def __init__(self, rule: Rule, sure: float | None = None) -> None:
         self.rule = rule

@@ -1,4 +1,4 @@
-"""In place of the controller: decides at random, within what a controller may decide."""
+"""A replacement of the controller with random decisions that a controller may make."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from paceline.messages import ControlReported
 
 
 class RandomControl:
-    """Plans, wants, goes on and cuts by a random number; checks what it is told."""
+    """Makes each decision by a random number, and checks the reports that it gets."""
 
     def __init__(
         self, seed: int, models: Sequence[str], lookups: Sequence[str], *, n_most: int = 62

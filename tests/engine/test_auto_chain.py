@@ -55,7 +55,7 @@ DECODE_S, HELD_S = 0.4, 0.05
 
 
 SCRIPTS: list[Script] = []
-"""In the controller's place; the last one counts, and without one the controller itself."""
+"""Replacements of the controller; the last one decides, or else the controller itself."""
 LENGTH = Parameter("n_max", "int", 9, 1, 62, "Tokens", "Tokens.", can_be_auto=True)
 
 

@@ -208,7 +208,7 @@ class OnDisk:
         self.loaded(draft=draft).ask(strategy="auto", remember=remember, max_tokens=60)
 
     def n_judged(self) -> dict[str, int]:
-        """What is known of each drafter once the pair is loaded."""
+        """Return the number of judged tokens by drafter after the load."""
         bench = self.loaded()
         bench.ask(strategy="auto", max_tokens=1)
         (report,) = events_of(bench, ControlReported)

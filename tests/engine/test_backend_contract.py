@@ -307,7 +307,7 @@ def test_a_state_of_what_is_gone_is_never_restored(model: LanguageModel) -> None
 
 
 def test_cells_that_are_copied_out_can_be_put_back(model: LanguageModel) -> None:
-    """In blocks, one after the other, where the model has blocks; else all of them at once."""
+    """Copy block by block if the model has blocks, or else everything at once."""
     n = 2 * model.n_block - 1 if model.n_block else 20
     tokens = tokens_of(model, n + 1)
     model.decode(tokens[:n], 0)

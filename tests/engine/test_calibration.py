@@ -81,7 +81,7 @@ def missing(costs: VerifyCosts, widths: Iterable[int]) -> list[int]:
 
 
 def holds(pair: LoadedPair, tokens: list[int]) -> bool:
-    """Whether both contexts hold exactly these, in the books and in the model."""
+    """Return whether both contexts hold exactly these tokens, in Python and in the model."""
     contexts = [context for context in (pair.target, pair.draft) if context]
     return all(c.tokens == tokens == c.model.tokens for c in contexts)  # type: ignore[attr-defined]
 

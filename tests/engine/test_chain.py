@@ -42,7 +42,7 @@ def propose(chain: Chain, n_max: int = 10, text: str = "") -> Proposal:
 
 
 def parts(proposal: Proposal) -> list[tuple[str, str]]:
-    """Which drafter drafted which text."""
+    """Return the drafted texts with their drafters."""
     return [
         (p.drafter.info.id, bytes(proposal.tokens[p.first : p.first + p.n]).decode())
         for p in proposal.parts

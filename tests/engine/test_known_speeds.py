@@ -1,4 +1,4 @@
-"""What earlier loads and replies have measured of a pair, found by its files alone."""
+"""Measurements of a pair from earlier loads and replies, found by its files alone."""
 
 from __future__ import annotations
 

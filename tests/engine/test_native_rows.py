@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 TESTS = Path(__file__).resolve().parents[1]
 SANITIZE = "-g -fsanitize=address,undefined -fno-sanitize=vptr -fno-sanitize-recover=all"
 RUNTIMES = {"g++": "libasan.so", "clang++": "libclang_rt.asan-x86_64.so"}
-"""What the sanitizers of a compiler need to be loaded first."""
+"""Libraries that a compiler's sanitizers need to be loaded first."""
 posix = pytest.mark.skipif(sys.platform == "win32", reason="pages are guarded by mprotect")
 
 
@@ -101,7 +101,7 @@ def drawers(library: RowLibrary, params: SamplingParams, seed: int) -> Iterator[
 
 
 def test_no_noise_lies_beyond_its_bounds(library: RowLibrary) -> None:
-    """For this seed the first token has the least noise that there is, and another one the most."""
+    """Use a seed that gives the first token the smallest possible noise, and one the largest."""
     seed, other = 16361513768805672262, 200
     noise = [gumbel_of(position_key(seed, 0), token) for token in (0, other)]
     assert noise == [-math.log(-math.log(u)) for u in (0.5 * 2.0**-32, 1 - 0.5 * 2.0**-32)]

@@ -75,7 +75,7 @@ def test_the_hash_is_splitmix64() -> None:
     ],
 )
 def test_the_noise_stays_what_it_is(seed: int, position: int, token: int, noise: float) -> None:
-    """With another one, a seed that a user has kept would give another reply."""
+    """Compare with fixed values: other noise would change the reply to a seed that a user kept."""
     assert gumbel_of(position_key(seed, position), token) == pytest.approx(noise, abs=1e-12)
 
 

@@ -21,7 +21,7 @@ REPLIES = {
     1: [211, 133, 41, 243, 188, 96, 253, 143, 30, 207, 65, 186, 19, 24, 70, 149],
     2: [209, 15, 84, 48, 15, 60, 124, 158, 98, 107, 40, 240, 248, 216, 176, 211],
 }
-"""By seed."""
+"""Expected replies by seed."""
 
 
 def knowing(target: FakeModel, seed: int) -> Scripted:

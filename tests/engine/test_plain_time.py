@@ -1,4 +1,4 @@
-"""What plain decoding would have taken, held against replies whose plain time is known."""
+"""The estimated time of plain decoding, compared with replies whose plain time is known."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from paceline.engine.auto.tuning import TUNING
 PLAIN_S = 0.015
 SLOPE = 4e-4
 AFTER_WIDE = 0.1
-"""By which share the first plain step after a wide one is slower; each further one less so."""
+"""Share by which the first plain step after a wide one is slower; it falls with each step."""
 WIDTHS = (1, 2, 3, 4, 5, 6, 8, 9, 12, 16, 17)
 Pace = Callable[[float], float]
-"""From seconds of a reply to how much slower everything is then."""
+"""Function from the seconds of a reply to the factor by which everything is slower then."""
 
 
 def table(chance: random.Random | None = None, wrong: float = 1.0) -> VerifyCosts:
@@ -83,7 +83,7 @@ MACHINES = {
 
 
 def widths(strategy: str, chance: random.Random) -> Iterator[int]:
-    """What batches a strategy verifies; the first four steps of a load are plain."""
+    """Return the widths of a strategy's verify batches; the first four steps are plain."""
     if strategy != "draft":
         yield from (1,) * 4
     while True:

@@ -95,7 +95,7 @@ def until_it_fails(decoder: Any) -> tuple[list[StepCommitted], EngineError | Non
 def test_tokens_before_a_bad_row_are_told_and_none_after_it(
     n: int, bad: float, columns: slice | int
 ) -> None:
-    """At every position of the reply, so in each row of a draft of `n` tokens."""
+    """Put the bad row at each position of the reply, so in each row of a draft of `n` tokens."""
     sound = scripted(REPLY, len(PROMPT))
     for position in range(N_TOKENS + 1):  # the last one is never asked for: the control
 
@@ -506,7 +506,7 @@ def test_a_refused_batch_without_a_draft_ends_the_turn_and_the_pair_stays() -> N
 def test_text_that_a_stop_text_held_back_is_told_before_the_failure(
     failure: EngineError | None,
 ) -> None:
-    """In front of a bad row, too."""
+    """Include a failure by a bad row."""
     bench = Desk()
     if failure is None:
         bench.poison(18)

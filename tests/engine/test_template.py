@@ -359,7 +359,7 @@ ALTERNATING = (
 
 
 def test_a_chat_from_elsewhere_is_put_in_turns_where_the_template_wants_that() -> None:
-    """With a greeting, and with neighbours of one role; and, in the second one, no system role."""
+    """Try a greeting, adjacent messages of one role, and a template without a system role."""
     said = [
         ("assistant", "Hello!"), ("user", "a"), ("user", "b"), ("assistant", "c"),
         ("assistant", "d"), ("user", "e"),

@@ -121,7 +121,7 @@ def test_a_little_faster_is_not_enough(clock: Clock) -> None:
 
 
 def test_nothing_is_taken_that_makes_a_verify_decode_slower(clock: Clock) -> None:
-    """Where another count costs time at each change, as OpenMP's threads do."""
+    """Let each change of the number of threads cost time, as with OpenMP."""
     model = Threaded(clock, crowded)
 
     def seconds(n_threads: int, n: int) -> float:
@@ -158,7 +158,7 @@ def test_batches_keep_the_count_that_the_user_gave_them(clock: Clock) -> None:
 
 
 def test_with_one_candidate_nothing_is_measured(clock: Clock) -> None:
-    """As on a machine with two cores."""
+    """Use a machine with two cores, which has one candidate."""
     model = Threaded(clock, crowded, n_default=1)
     assert chooser(clock).choose(model, AUTO) is None
     assert model.widths == []

@@ -286,7 +286,7 @@ def places(typed: str) -> dict[str, tuple[list[ChatMessage], tuple[Tool, ...]]]:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_control_tokens_that_are_typed_stay_text(name: str, is_long: bool) -> None:
-    """In every place at once, and alone in each; of these the usual run tries a third."""
+    """Try them in all places at once and in each alone; a run without --long tries a third."""
     template = template_of(name)
     harmless = places("<fin>")
     for i, (place, (messages, tools)) in enumerate(places(TYPED).items(), NAMES.index(name)):

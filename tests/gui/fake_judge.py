@@ -1,4 +1,4 @@
-"""Who judges pairs in tests of the window: answers are set beforehand, or held back."""
+"""Fake judge of pairs for tests of the window: its answers are set beforehand, or held back."""
 
 from __future__ import annotations
 

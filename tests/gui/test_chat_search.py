@@ -300,7 +300,7 @@ def painted(draw: Callable[[QPainter], None]) -> QImage:
 
 
 def columns_of(image: QImage, colour: str) -> list[int]:
-    """Where, from the left, a colour is seen."""
+    """Return the pixel columns that contain a colour."""
     wanted = QColor(colour).rgb()
     return [
         x

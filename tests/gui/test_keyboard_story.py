@@ -47,7 +47,7 @@ pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
 
 
 def seen_part(widget: QWidget) -> QRect:
-    """What of a widget lies within all those that it is in; children do not count."""
+    """Return the part of a widget that lies within all its parents; children do not count."""
     seen = widget.rect()
     while (parent := widget.parentWidget()) is not None and not widget.isWindow():
         seen = seen.translated(widget.pos()) & parent.rect()
@@ -63,7 +63,7 @@ class Keyboard:
 
     @property
     def place(self) -> QWidget:
-        """What has the keyboard; it must be seen."""
+        """Return the widget with the focus, which must be visible."""
         found = QApplication.focusWidget()
         assert found is not None, "nobody has the keyboard"
         assert found.isVisible(), f"{found} has the keyboard and is hidden"
@@ -72,7 +72,7 @@ class Keyboard:
 
     @property
     def name(self) -> str:
-        """How a screen reader would call that place."""
+        """Return the name that a screen reader would speak for the focused widget."""
         place = self.place
         text = place.text() if isinstance(place, QAbstractButton) else ""
         return place.accessibleName() or text
@@ -100,7 +100,7 @@ class Keyboard:
 
 
 class Story:
-    """What is seen of the program meanwhile."""
+    """Records the visible state of the program during the story."""
 
     def __init__(self, qtbot: QtBot, program: Program) -> None:
         self._qtbot = qtbot
@@ -134,7 +134,7 @@ def story(qtbot: QtBot, make_real: Callable[..., Program], paceline_home: Path) 
 
 
 def is_switch_of(kind: type[QWidget]) -> Callable[[QWidget], bool]:
-    """Whether a widget steps to another sibling of a message of this kind."""
+    """Return whether a widget switches between versions of a message of this kind."""
 
     def is_it(widget: QWidget) -> bool:
         switch = widget.parent()

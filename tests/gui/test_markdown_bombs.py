@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 N = 60_000
 ALLOWED_S = 0.2
-"""For one write with layout and paint; asserted is ten times that, since machines differ."""
+"""Time limit of one write with layout and paint; tests allow ten times that."""
 
 BOMBS = {
     "quotes in quotes": "".join("> " * n + "a\n" for n in range(1, 300)) + "> " * 1_000 + "deep",

@@ -1,4 +1,4 @@
-"""From the search to the first reply: the whole window, a Hub on loopback, and the real engine."""
+"""A search, a download and a first reply with the whole window, a local Hub and the real engine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is picked, what the main button says, what rows are called: pure functions."""
+"""Picks, text of the main button and names of rows, which are pure functions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the settings file says survives a life of the window in which nobody changes it."""
+"""Settings that a session of the window leaves unchanged stay in the file."""
 
 from __future__ import annotations
 

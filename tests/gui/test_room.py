@@ -150,7 +150,7 @@ def fill(program: Program, client: FakeClient, qtbot: QtBot, form: int = 0) -> N
 
 
 def surplus_px(program: Program) -> int:
-    """By how much a tab's page is wider than the panel at its smallest; 0 or less: it fits."""
+    """Return the pixels by which a tab's page exceeds the narrowest panel; at most 0 if it fits."""
     panel = program.window.panel
     surplus = []
     for tab in ("speed", "chat"):

@@ -48,7 +48,7 @@ def reply_to(program: Program, qtbot: QtBot, text: str) -> str:
 
 
 def is_filled(dialog: RunDialog) -> bool:
-    """Whether it shows everything that is known."""
+    """Return whether the dialog shows everything that is known."""
     return not any(each.is_busy for each in dialog.findChildren(Slices))
 
 

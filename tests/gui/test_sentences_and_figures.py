@@ -41,7 +41,7 @@ NAMES = ("draft", "suffix", "ngram-mod")
 
 @pytest.fixture(scope="module", params=["en", "de"])
 def read(request: pytest.FixtureRequest, qapp: QCoreApplication) -> Iterator[Reader]:
-    """What a reader of a language takes from a text: its numbers."""
+    """Function that returns the numbers in a text, read in the language's notation."""
     language: str = request.param
     translators = install_language(language, resources())
     sources = Sources(map(in_words, (*registry.available(), grammar_drafter.INFO)))
@@ -107,7 +107,7 @@ def test_the_effect_follows_from_the_numbers_of_its_sentence(
 
 @st.composite
 def reports(draw: st.DrawFn) -> ControlReported:
-    """What Auto may know of a pair."""
+    """Strategy for reports of Auto's state."""
     plain_s = draw(st.floats(1e-4, 2))
     widths = sorted(draw(st.sets(st.integers(1, 63), max_size=12)))
     costs = tuple(

@@ -54,7 +54,7 @@ def choice(dialog: SettingsDialog, name: str) -> ChoiceField:
 
 
 def choose(field: QComboBox, value: str | int) -> None:
-    """As the mouse does."""
+    """Choose a value, with the signal that a click emits."""
     field.setCurrentIndex(field.findData(value))
     field.activated.emit(field.currentIndex())
 

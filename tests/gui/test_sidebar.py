@@ -284,7 +284,7 @@ def activate(program: Program, qtbot: QtBot) -> None:
 
 
 def names(program: Program) -> list[str]:
-    """What stands in the rows."""
+    """Return the texts of the rows."""
     model = program.window.sidebar.list.model()
     return [str(model.index(row, 0).data()) for row in range(model.rowCount())]
 

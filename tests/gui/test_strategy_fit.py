@@ -1,4 +1,4 @@
-"""What becomes of the chosen strategy when other models are loaded."""
+"""Adaptation of the chosen strategy when other models are loaded."""
 
 from __future__ import annotations
 

@@ -219,7 +219,7 @@ def test_what_needs_a_draft_model_says_so_and_asks_for_one(
 def test_a_draft_model_that_is_wanted_is_asked_for_and_then_used(
     program: Program, client: FakeClient
 ) -> None:
-    """Without a list of models the file chooser opens; loading another pair drops the wish."""
+    """Open the file chooser, since there is no list of models; another pair drops the request."""
     actions = program.window.actions_
     opened = QSignalSpy(actions.open_draft.triggered)
     picker = program.window.panel.picker
@@ -342,7 +342,7 @@ def test_the_chosen_texts_settings_count_before_the_others(qapp: object) -> None
 
 
 def _titles_in(settings: DraftSettings, titles: list[str]) -> list[str]:
-    """Which of these titles stand above settings, from the top."""
+    """Return those of these titles that are shown above settings, from the top."""
     shown = [label.text() for label in settings.findChildren(QLabel) if label.isVisibleTo(settings)]
     return [title for title in shown if title in titles]
 

@@ -1,4 +1,4 @@
-"""When the window asks for a title, and that it shows nothing of it but the title."""
+"""Conditions under which the window generates a title; only the title is visible."""
 
 from __future__ import annotations
 

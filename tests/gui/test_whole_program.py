@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 TESTS = Path(__file__).parents[1]
 CLOSES_WITHIN_S = 10
-"""On a busy machine; the design wants 3 on a quiet one."""
+"""Time limit on a busy machine; the design asks for 3 s on a quiet one."""
 
 
 class Driven:
@@ -42,7 +42,7 @@ class Driven:
         self.said: list[list[str]] = []
 
     def lines(self) -> Iterator[list[str]]:
-        """What it says until it ends; a line that is not complete was not said."""
+        """Return the complete lines of its output until it ends."""
         assert self._started.stdout is not None
         for line in self._started.stdout:
             if line.endswith("\n"):

@@ -1,4 +1,4 @@
-"""What keeps the window quick: long replies come in pieces, a refresh is painted once."""
+"""Responsiveness of the window: long replies come in pieces, and a refresh is painted once."""
 
 from __future__ import annotations
 

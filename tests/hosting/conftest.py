@@ -1,4 +1,4 @@
-"""What the tests of hosts share."""
+"""Fixtures shared by the tests of hosts."""
 
 from __future__ import annotations
 

@@ -151,12 +151,12 @@ def _command_line(process: psutil.Process) -> str:
 
 
 def open_things() -> tuple[int, int]:
-    """How many descriptors and threads this process has."""
+    """Return the numbers of descriptors and threads of this process."""
     return len(os.listdir("/proc/self/fd")), len(os.listdir("/proc/self/task"))  # noqa: PTH208
 
 
 def is_gone(pid: int, within_s: float) -> bool:
-    """Whether no such process is left; one that only waits for its parent's look counts as gone."""
+    """Return whether a process has ended; a zombie counts as ended."""
     deadline = time.monotonic() + within_s
     while time.monotonic() < deadline:
         try:

@@ -168,7 +168,7 @@ def _nothing(_model: Any) -> None:
 
 
 def _trickle(_model: Any) -> None:
-    """From now on every byte is sent alone, now and then late."""
+    """Send every byte alone from now on, now and then late."""
 
     def send(self: ChildPipe, payload: bytes) -> None:
         data = frame(payload)

@@ -144,7 +144,7 @@ class Lives(RuleBasedStateMachine):
         self.broker = Broker()
         self.flag = self.is_closed = self.is_idle = False
         self.waiting: list[Ticket | Tune | Shutdown] = []
-        """In the order in which they are to be taken; a `Tune` is of the turn that runs."""
+        """Waiting requests in their expected order; a `Tune` belongs to the running turn."""
         self.beside: list[Ticket] = []
         self.running: Ticket | Shutdown | None = None
         self.death_to_tell: EngineDied | None = None

@@ -1,4 +1,4 @@
-"""What a broken process sends does no harm: it is refused, and the process replaced."""
+"""Malformed output of a broken process: it is refused, and the process is replaced."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a load that killed the engine tells."""
+"""Reports on a load that killed the engine."""
 
 from __future__ import annotations
 

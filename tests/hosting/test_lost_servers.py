@@ -161,7 +161,7 @@ class Killer:
 def test_servers_killed_at_random_moments_cost_the_rest_of_a_reply(
     demo_pair: Pair, whole: str, trials: Trials, allow_warnings: AllowWarnings
 ) -> None:
-    """In a load or a reply; one of two servers, so that the other one is not blamed."""
+    """Kill one of two servers during a load or a reply; the other one must not be blamed."""
     allow_warnings("lost a connection|RPC server")
     rng = random.Random(8)
     for i in trials(2, 50):

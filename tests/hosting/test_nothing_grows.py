@@ -20,7 +20,7 @@ N_WARM = 4
 
 
 class Footprint(NamedTuple):
-    """What a process holds; `private` is memory that no file stands behind.
+    """Resources of a process; `private` is memory that is not mapped from a file.
 
     A model's own pages count as another's too while any other process has the file mapped.
     """

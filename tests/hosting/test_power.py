@@ -1,4 +1,4 @@
-"""Whether the computer runs on its battery, as its system tells it."""
+"""Reading of the power source, battery or mains, from the system."""
 
 from __future__ import annotations
 

@@ -78,7 +78,7 @@ def test_a_load_can_be_cancelled_while_the_child_starts(rig: MakeRig) -> None:
 def test_time_in_which_this_program_was_stopped_counts_for_no_limit(
     rig: MakeRig, monkeypatch: pytest.MonkeyPatch, prompt: str
 ) -> None:
-    """As behind Ctrl+Z, or on a computer whose clock runs on while it sleeps."""
+    """Stop this program as Ctrl+Z does, or as a computer that sleeps while its clock runs."""
     gap_s = 0.0
     now = time.monotonic
     monkeypatch.setattr(time, "monotonic", lambda: now() + gap_s)

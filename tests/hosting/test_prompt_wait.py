@@ -1,4 +1,4 @@
-"""What is said of the wait for a first token, by clocks that a test turns."""
+"""Messages about the wait for a first token, with clocks that the tests control."""
 
 from __future__ import annotations
 

@@ -71,7 +71,7 @@ def test_a_decode_that_reads_its_weights_from_the_disk_is_slow_and_does_not_hang
 
 
 class Service:
-    """As much of an engine as a pulse looks at."""
+    """The part of an engine that a pulse observes."""
 
     own_kernels = "0123456789abcdef"
 

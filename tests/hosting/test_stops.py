@@ -86,7 +86,7 @@ def finished(lines: list[Any]) -> str:
 def test_a_host_that_is_stopped_does_not_blame_the_engine(
     who: str, demo_pair: Pair, tmp_path: Path, whole: str, is_long: bool
 ) -> None:
-    """As by Ctrl+Z, or a debugger."""
+    """Stop the host as Ctrl+Z or a debugger does."""
     limit_s = supervisor.SILENT_S if is_long else 1.0
     with Program(demo_pair, tmp_path / "order", limit_s) as program:
         program.wait_for_steps(10)

@@ -20,7 +20,7 @@ from paceline.messages import Chat, ChatMessage, PairLoaded, Prompting, PromptRe
 
 HI = (ChatMessage.of_text("user", "hi"),)
 FAR_TOO_LONG_S = 10.0
-"""Of 2.5 s per question; an honest template is put two."""
+"""Seconds that no attack may take; the limit is 2.5 s per question, and a template gets two."""
 
 
 @pytest.fixture(scope="module", params=HOSTS)

@@ -1,4 +1,4 @@
-"""What goes over the pipe: everything sound comes through unchanged, everything else is refused."""
+"""Frames on the pipe: valid ones arrive unchanged, and all others are refused."""
 
 from __future__ import annotations
 

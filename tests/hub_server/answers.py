@@ -17,7 +17,7 @@ _BRIEF = (
     "_id", "id", "modelId", "likes", "downloads", "trendingScore", "private", "tags",
     "pipeline_tag", "library_name", "createdAt",
 )  # fmt: skip
-"""What a list of models says about each if nothing else is asked for."""
+"""Fields of each model in a list, unless a request asks for others."""
 _POINTER = 135
 """Bytes of the small file that stands in git for one kept by LFS."""
 

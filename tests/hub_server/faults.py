@@ -1,4 +1,4 @@
-"""What the server can be told to do wrong, and to which requests."""
+"""Faults that the server can make, and the requests that they affect."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Fault:
 
     @property
     def is_about_content(self) -> bool:
-        """Whether it can only hit an answer that carries a file's bytes."""
+        """Return whether it affects only answers with a file's bytes."""
         return bool(
             self.bytes_per_s
             or self.drop_after is not None
@@ -62,7 +62,7 @@ class Fault:
         )
 
     def fits(self, method: str, path: str, host: str) -> bool:
-        """Whether a request is meant."""
+        """Return whether it affects a request."""
         return (
             self.method in ("*", method)
             and self.host in ("*", host)

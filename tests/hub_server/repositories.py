@@ -18,7 +18,7 @@ from typing import Any
 
 CHUNK = 1 << 16
 _LARGE = (".gguf", ".bin", ".safetensors")
-"""What is kept by LFS and served by the second host."""
+"""Suffixes of files that are stored in LFS and served by the second host."""
 _USUAL = {
     "downloads": 0,
     "likes": 0,

@@ -46,7 +46,7 @@ class Request:
 
     @property
     def has_token(self) -> bool:
-        """Whether it carried credentials."""
+        """Return whether the request carried credentials."""
         return "authorization" in self.headers
 
 

@@ -1,4 +1,4 @@
-"""What the tests on real weights have in common."""
+"""Fixtures shared by the tests on real weights."""
 
 from __future__ import annotations
 

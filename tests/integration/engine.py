@@ -111,7 +111,7 @@ class Engine:
         )
         self.loaded = self.events[-1]
         self.checks = 0
-        """After how many steps of the last turn the positions of all contexts were compared."""
+        """Number of the last turn's steps after which all contexts' positions were compared."""
 
     def __enter__(self) -> Engine:
         assert isinstance(self.loaded, PairLoaded), self.loaded
@@ -126,7 +126,7 @@ class Engine:
         return self.client.pair
 
     def watch_positions(self) -> None:
-        """From now on compare, after every step, what all contexts hold with the books."""
+        """Compare the positions of all contexts with their tokens after every further step."""
         self.client.on_event = self._on_event
 
     def _on_event(self, event: Event) -> None:

@@ -48,7 +48,7 @@ ON_PURPOSE = (
     "runs backwards", "there is no character", "no text is allowed", "too large",
     "never comes to an end",
 )  # fmt: skip
-"""What is refused although llama.cpp takes it, or never comes to an answer."""
+"""Parts of messages that refuse grammars which llama.cpp accepts, or never ends with."""
 MOST_BEGINNINGS = 300
 STEPS = 14
 SLOW_S = 0.002
@@ -136,7 +136,7 @@ def sensible(rng: random.Random) -> str:
 
 
 def is_bearable(rules: dict[str, Node]) -> bool:
-    """Whether llama.cpp comes to an end with a grammar: no rule begins with itself, few ways in."""
+    """Return whether llama.cpp ends with a grammar: no left recursion, and few alternatives."""
     empty: set[str] = set()
     while more := {name for name, rule in rules.items() if may_be_empty(rule, empty)} - empty:
         empty |= more
@@ -229,7 +229,7 @@ class Reference:
         self._data = (llama_cpp.llama_token_data * len(ids))()
 
     def allowed(self) -> NDArray[np.bool_]:
-        """Which of the ids may come next."""
+        """Return those of the ids that may come next."""
         for entry, token in zip(self._data, self._ids.tolist(), strict=True):
             entry.id, entry.logit, entry.p = token, 0.0, 0.0
         array = llama_cpp.llama_token_data_array(

@@ -68,7 +68,7 @@ def test_it_is_hardly_ever_behind_the_best_fixed_setting(
 
 
 class Outcome:
-    """What Auto's replies on one machine were worth."""
+    """Speeds of Auto's replies on one machine."""
 
     def __init__(self, machine: Machine) -> None:
         self.machine = machine
@@ -101,7 +101,7 @@ class Outcome:
 
     @property
     def share(self) -> float:
-        """Of the best fixed setting of each text, by hindsight."""
+        """Return the share of the speed of the best fixed setting for each text, in hindsight."""
         return statistics.geometric_mean(self._shares)
 
     def __str__(self) -> str:

@@ -1,4 +1,4 @@
-"""What a dry run tells is what a real load then takes, by llama.cpp's own words about both."""
+"""Memory of a dry run and of the real load, compared by llama.cpp's reports on both."""
 
 from __future__ import annotations
 

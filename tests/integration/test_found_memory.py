@@ -1,4 +1,4 @@
-"""The memory that a load takes of each device: told once it is there, and near what was planned.
+"""The memory that a load takes on each device: reported after the load, and near the plan.
 
 The devices are those of one to three servers on loopback. Each claims 2 GB, since what is really
 free there changes while the test runs. With ``--long`` over more models.
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 MIB = 2**20
 AIM = 0.08
 SMALL = 4 * MIB
-"""Of tiny models, what llama.cpp rounds up is more than that."""
+"""Tolerance in bytes: for tiny models, llama.cpp's rounding exceeds the relative one."""
 
 
 class Rig:

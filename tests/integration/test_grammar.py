@@ -334,7 +334,7 @@ def test_grammars_that_would_take_too_much_do_not_end_the_process(
 
 
 def in_child(module: str, *arguments: str | Path) -> dict[str, Any]:
-    """What a program prints that may die."""
+    """Return the output of a program that may die."""
     result = subprocess.run(
         [sys.executable, "-m", module, *map(str, arguments)],
         env={**os.environ, "PYTHONPATH": os.pathsep.join((str(TESTS.parent / "app"), str(TESTS)))},

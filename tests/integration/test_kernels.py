@@ -181,7 +181,7 @@ class Chosen:
 
 
 def refusal(cache_dir: str = "") -> str:
-    """Why own kernels cannot be used, which with "auto" is a note and with "own" an error."""
+    """Return why own kernels cannot be used: a note for "auto", an error for "own"."""
     (note,) = Chosen("auto", cache_dir).notes
     with pytest.raises(NoKernelsError) as error:
         Chosen("own", cache_dir)

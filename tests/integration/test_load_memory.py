@@ -56,7 +56,7 @@ print(json.dumps(report))
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """How one load ended; `report` is empty where the process died of `signal`."""
+    """Outcome of one load; `report` is empty if the process died of `signal`."""
 
     share: float
     signal: int

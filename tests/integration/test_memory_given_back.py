@@ -1,4 +1,4 @@
-"""What a loaded pair gives back is what a plan says, within 10 % or 64 MiB.
+"""Memory that an unload frees, compared with the plan, within 10 % or 64 MiB.
 
 Measured on an engine in a process of its own: its anonymous memory, since pages of the mapped files
 count as free all the time. Other programs' memory does not blur that number.

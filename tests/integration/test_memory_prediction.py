@@ -1,4 +1,4 @@
-"""What is predicted for a load is what the process then grows by, within 10 % or 64 MiB.
+"""Growth of a process by a load, compared with the prediction, within 10 % or 64 MiB.
 
 Measured as PSS in a fresh process, from before the load to after a decode that has filled the
 context. With ``--long`` over more models, up to 350 million weights and 8192 tokens.

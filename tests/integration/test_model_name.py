@@ -1,4 +1,4 @@
-"""What a model file calls itself is shown beside other words."""
+"""Names that model files give themselves, shown beside other words."""
 
 from __future__ import annotations
 

@@ -342,7 +342,7 @@ def test_a_draft_has_its_own_settings(pair: InlineClient) -> None:
 
 @pytest.fixture
 def native_lines() -> Iterator[list[str]]:
-    """What llama.cpp says while the test runs."""
+    """Lines that llama.cpp prints while the test runs."""
     lines: list[str] = []
     start().listener = lines.append
     yield lines

@@ -18,7 +18,7 @@ from paceline.messages import SamplingParams
 from requantised import requantise
 
 N_TOKENS = 1100
-"""Of a prompt: two whole batches of 512 and a part of one."""
+"""Tokens of a prompt: two whole batches of 512 and a part of one."""
 REAL = {
     "SmolLM2, Q8_0": ("smollm2-135m", "q8_0"),
     "SmolLM2, Q4_K_M": ("smollm2-135m", "q4_k_m"),

@@ -39,7 +39,7 @@ library.self_test(0)
 """
 SANITIZE = "-g -fsanitize=address,undefined -fno-sanitize=vptr -fno-sanitize-recover=all"
 RUNTIMES = {"g++": "libasan.so", "clang++": "libclang_rt.asan-x86_64.so"}
-"""What the sanitizers of a compiler need to be loaded first."""
+"""Libraries that a compiler's sanitizers need to be loaded first."""
 PROVE_ALL = """
 import sys
 from pathlib import Path
@@ -80,7 +80,7 @@ def test_every_kernel_is_proved(library: KernelLibrary, isa: str) -> None:
 
 
 def may_have(kernel: Kernel, fault: int) -> bool:
-    """Whether there is such a fault in a kernel: 7 in minima, 8 not in products of floats.
+    """Return whether a kernel can have a fault: 7 needs minima; products of floats cannot have 8.
 
     Q2_K is repacked by a ggml for AVX-512 alone, so elsewhere its kernel has nothing to compute.
     """
@@ -93,7 +93,7 @@ def may_have(kernel: Kernel, fault: int) -> bool:
 
 @pytest.mark.parametrize("fault", FAULTS, ids=FAULTS.get)
 def test_a_planted_fault_is_found(library: KernelLibrary, fault: int, *, is_long: bool) -> None:
-    """In every kernel that may have it; in the usual run, each fault in other ones."""
+    """Plant it in every kernel that can have it; without --long, each fault in other kernels."""
     kernels = {i: kernel for i, kernel in enumerate(library.kernels) if may_have(kernel, fault)}
     if not is_long:
         kernels = dict(list(kernels.items())[fault % 3 :: 3])

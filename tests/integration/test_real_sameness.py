@@ -88,7 +88,7 @@ def test_texts_far_beyond_a_sliding_window_are_the_same(n_threads: int) -> None:
 
 
 def test_with_stock_kernels_the_figures_say_that_rows_differ(model: Path) -> None:
-    """If a build of llama.cpp gives equal rows, that is said, and replies are the same."""
+    """Allow for a build of llama.cpp with equal rows, where replies must be the same."""
     with Engine(model) as engine:
         assert engine.loaded.sameness.holds is not True, "a load sees little, but may refute"
         options = {"sampling": WARM, "max_tokens": 40, "ignore_eog": True}

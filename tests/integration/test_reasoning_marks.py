@@ -46,7 +46,7 @@ def write_model(file: Path, texts: Sequence[str], kind: int = CONTROL, layers: i
 
 
 def pieces(file: Path, texts: Sequence[str], kind: int = CONTROL) -> list[str]:
-    """What a reply shows of these tokens."""
+    """Return the visible text of these tokens in a reply."""
     vocab = LlamaBackend().load_vocabulary(str(write_model(file, texts, kind, layers=1)))
     try:
         assert [vocab.text(FIRST + i).decode() for i in range(len(texts))] == list(texts)
@@ -56,7 +56,7 @@ def pieces(file: Path, texts: Sequence[str], kind: int = CONTROL) -> list[str]:
 
 
 def is_of_tokens(pair: tuple[str, str]) -> bool:
-    """Whether both marks are a token each, and not several with words between them."""
+    """Return whether each mark is one token."""
     return "channel" not in pair[0] and all(mark.count("|") <= 2 for mark in pair)
 
 
@@ -83,7 +83,7 @@ def test_no_other_control_token_is_shown(tmp_path: Path) -> None:
 
 
 def test_what_ends_a_message_elsewhere_stays_hidden(tmp_path: Path) -> None:
-    """In Phi-3's format this is the end of a generation."""
+    """Use the token that ends a message in Phi-3's format."""
     assert pieces(tmp_path / "a.gguf", ("<|user|>", "<|end|>")) == ["", ""]
     assert pieces(tmp_path / "b.gguf", HARMONY)[-1] == ""
 

@@ -74,7 +74,7 @@ def test_every_strategy_gives_the_plain_tokens(
 def test_a_reply_that_replaces_another_has_the_plain_tokens_in_fewer_steps(
     engine: Engine, strategy: str
 ) -> None:
-    """As after an edit with the same seed: of the sampling, and of a word of the question."""
+    """Edit a sampling setting, and a word of the question, and keep the seed."""
     options = {"seed": 3, "ignore_eog": True, "max_tokens": 100}
     old = engine.reply(PROMPTS[2], sampling=SamplingParams(temperature=0.75), **options)
     for prompt in (PROMPTS[2], PROMPTS[2].replace("Explain", "Describe")):
@@ -89,7 +89,7 @@ def test_a_reply_that_replaces_another_has_the_plain_tokens_in_fewer_steps(
 
 
 def is_periodic(tokens: Sequence[int]) -> bool:
-    """Whether the last 300 tokens repeat with a period of at most 30."""
+    """Return whether the last 300 tokens repeat with a period of at most 30."""
     tail = tokens[-300:]
     return any(tail[p:] == tail[:-p] for p in range(1, 31))
 

@@ -71,7 +71,7 @@ def ids(
 
 
 def limit(engine: Engine) -> float:
-    """How much a logit may differ between batches; experts weigh what rounding changes."""
+    """Return the allowed difference of a logit between batches; experts amplify rounding."""
     model = engine.pair.target.model
     if model.forgets:
         return 0.3
@@ -109,7 +109,7 @@ def test_the_text_is_that_of_plain_decoding(
 
 
 def test_another_reply_after_a_long_one_begins_in_the_prompt(engine: Engine) -> None:
-    """Where windows alone are kept, a copy from near the prompt's end brings them back."""
+    """Keep windows only; a copy from near the prompt's end restores them."""
     engine.pair.empty()
     first = ids(engine, "off", 0.5, max_tokens=900)
     again = engine.reply(PROMPT, sampling=SamplingParams(0), max_tokens=5, ignore_eog=True)
@@ -122,7 +122,7 @@ def test_another_reply_after_a_long_one_begins_in_the_prompt(engine: Engine) -> 
 def test_any_rejection_leaves_the_rows_of_a_fresh_context(
     engine: Engine, read: tuple[list[int], list[np.ndarray]]
 ) -> None:
-    """Where windows alone are kept, but for the order in which attention adds up its cells."""
+    """Keep windows only; rows may differ by the order in which attention adds its cells."""
     drawn = random.Random(3)
     tokens, fresh = read
     engine.pair.empty()
@@ -163,7 +163,7 @@ def test_exact_mode_says_that_it_needs_the_whole_text() -> None:
 
 
 def test_exact_mode_stays_possible_in_a_context_that_is_made_anew() -> None:
-    """As after a decode that ran out of memory: with smaller batches, windows alone were kept."""
+    """Remake the context, as after a lack of memory; smaller batches would keep windows only."""
     with Engine(make_pairs.path("tiny-swa"), n_ctx=512, swa_full=False, exact=True) as engine:
         context = engine.pair.target
         assert not context.model.forgets
@@ -207,7 +207,7 @@ def test_the_copy_of_windows_is_as_large_as_planned() -> None:
 def test_no_window_is_gone_back_to_that_is_not_whole(
     engine: Engine, read: tuple[list[int], list[np.ndarray]]
 ) -> None:
-    """At any distance: the rows are right, or the context is empty."""
+    """Roll back any distance: the rows are right, or the context is empty."""
     tokens, fresh = read
     context = engine.pair.target
     n_refused, worst = 0, []

@@ -198,7 +198,7 @@ def test_a_damaged_file_is_read_again_and_told_once(
 def test_a_kill_while_states_are_written_costs_warmth_alone(
     tmp_path: Path, trials: Trials, allow_warnings: Callable[[str], None]
 ) -> None:
-    """What is not whole would be told as damaged, which fails the test."""
+    """Kill at random moments; a file that is not whole would be reported as damaged and fail."""
     allow_warnings("from outside")
     with Engine(LoadPair(model(), None), tmp_path) as engine:
         began = time.monotonic()

@@ -69,7 +69,7 @@ def test_rows_behind_a_stopped_decode_are_right(
 def test_a_decode_stopped_between_its_pieces_goes_on_behind_what_was_computed(
     target_path: Path, flag: CancelFlag, monkeypatch: pytest.MonkeyPatch, share: float
 ) -> None:
-    """Where a batch is computed in several pieces, those that were done stay in the context."""
+    """Stop a batch between its pieces; the finished ones stay in the context."""
 
     def in_pieces(*args: Any, **options: Any) -> Any:
         params = native_context_params(*args, **options)

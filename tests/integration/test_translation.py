@@ -156,7 +156,7 @@ def test_two_turns_an_edit_and_a_stop(pair: Pair) -> None:
 
 
 def test_line_breaks_that_gemma_3_has_twice_are_drafted() -> None:
-    """As a token of its own and as a byte, which it never writes."""
+    """Draft a line break that exists as a token and as a byte, which the model never writes."""
     files = (real_models.path_or_skip(name, "q8_0") for name in ("gemma3-270m", "smollm2-135m"))
     with load(*files) as pair:
         piece = pair.loaded.target.model.vocab.piece

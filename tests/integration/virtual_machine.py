@@ -61,7 +61,7 @@ def _between(points: Mapping[int, float], n: int) -> float:
 
 @dataclass
 class Machine:
-    """What decodes take, in seconds, and the time by now.
+    """Durations of decodes in seconds, and the current time.
 
     Attributes:
         curve: Plain steps by width of the batch.
@@ -136,7 +136,7 @@ class Reply:
 
 @dataclass(frozen=True)
 class Recorded:
-    """What a fixed strategy did, to be priced for any machine.
+    """Decodes of a fixed strategy, whose time can be computed for any machine.
 
     Attributes:
         tokens: Its reply's ids.

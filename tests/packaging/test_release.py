@@ -267,7 +267,7 @@ def test_a_file_of_another_form_is_told_and_nothing_changes(
 
 
 def test_the_version_stands_in_one_place() -> None:
-    """Beside that, only what a release writes tells it."""
+    """Check that only files that a release writes contain the version besides."""
     told = release.git(REPOSITORY, "grep", "-lIwF", "-e", __version__)
     places = {Path(name) for name in told.splitlines()}
     written = {VERSION, CHANGELOG, APPSTREAM}

@@ -20,7 +20,7 @@ from architecture.test_documented_commands import problem
 FOLDER = REPOSITORY / ".github" / "workflows"
 FILES = sorted(FOLDER.glob("*.yml"))
 SYSTEMS = {"linux": "linux", "windows": "win32", "macos": "darwin"}
-"""By job of `packages.yml`: as `sys.platform` names the system."""
+"""Values of `sys.platform` by job of `packages.yml`."""
 PINNED = re.compile(r"^ *(?:- )?uses: ([\w./-]+)@([0-9a-f]{40})  # v\d+\.\d+\.\d+$")
 
 

@@ -1,4 +1,4 @@
-"""Where schemas lie within a schema, and which keywords they use."""
+"""Subschemas of a schema, and the keywords that they use."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ COMMON = (
     r'^"[^"]*"$', r"^[\u4e00-\u9fff]{1,4}$", r"^(?:[01]\d|2[0-3]):[0-5]\d$", r"\bword\b", "^$",
     r"^[A-Za-z0-9+/]*={0,2}$", r"^\s*$", r"^(\(\d{3}\))?\d{3}-\d{4}$", "", r"^a+?$", r"^[\s\S]*$",
 )  # fmt: skip
-"""What people write into schemas."""
+"""Patterns that people write into schemas."""
 
 _LITERALS = (*"abcxyzABC019_- ,:;=@#!%&~<>'\"/`é漢", "\U0001f600", "ab", "foo", "id-", "€")
 _ESCAPED = (
@@ -39,7 +39,7 @@ _ODD = (
     r"(?i)", r"\Z", "(", ")", "[", "*", "a**", "a{2}{3}", "{", "]", "}", "a{,3}", "a{3,2}", r"\q",
     "[]", "[^]", "[z-a]", "$^", "^*", "\n", "\t", "\x7f", r"[\b]", r"[^\D]", r"[\d-x]", r"\ud83d",
 )  # fmt: skip
-"""What some readers of expressions refuse, or take for something else."""
+"""Patterns that some regular expression engines refuse or interpret differently."""
 
 
 def random_pattern(rng: random.Random) -> str:

@@ -381,4 +381,4 @@ KEYWORDS: tuple[Callable[[Maker], Schema], ...] = (
     not_, if_, _ref, recursive, _anchored, _addressed, _dynamic, _path_ref, _beside_ref,
     _remark, _crossed, _keyword_of_another_draft,
 )  # fmt: skip
-"""What makes a simple schema with one keyword that does something."""
+"""Functions that make a simple schema with one effective keyword."""

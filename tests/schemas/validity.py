@@ -49,7 +49,7 @@ def _exactly(text: str) -> tuple[int, int]:
 
 
 def is_multiple(number: float, of: float) -> bool:
-    """Whether a number is a multiple of another one, both in decimals.
+    """Return whether a number is a multiple of another one, both in decimals.
 
     A `float` counts as the shortest decimals that mean it.
     """
@@ -151,7 +151,7 @@ class Judge:
             return self._problem_of_value(value)
 
     def allows(self, value: object) -> bool:
-        """Whether a value is valid."""
+        """Return whether a value is valid."""
         with _undisturbed():
             return not self.complaint and not self._problem_of_value(value)
 

@@ -28,7 +28,7 @@ class WalkError(Exception):
 
 
 class Bias(NamedTuple):
-    """How often a walk takes each kind of token where tokens of all kinds are allowed.
+    """Probabilities of the kinds of tokens in a walk where all kinds are allowed.
 
     Attributes:
         end: The end of the reply.
@@ -66,7 +66,7 @@ A comma comes before a digit, or a number would never end where another property
 
 
 class _Tokens:
-    """What the tokens of a vocabulary write, and of which kind each of them is."""
+    """Texts and kinds of a vocabulary's tokens."""
 
     def __init__(self, vocab: Vocabulary) -> None:
         self.ids = np.arange(vocab.n_tokens, dtype=np.int64)
@@ -176,7 +176,7 @@ def _one_of(
 
 
 class _Place:
-    """Whether a JSON text is within a string."""
+    """Position in a JSON text: inside or outside of a string."""
 
     def __init__(self) -> None:
         self.in_string = False

@@ -1,4 +1,4 @@
-"""Why a request was read again, over HTTP."""
+"""The reason why tokens of a request were read again, as reported over HTTP."""
 
 from __future__ import annotations
 

@@ -12,8 +12,8 @@ def serve(ready: Any, carry_out: Callable[[list[Any]], Any]) -> None:
     """Say that the side is ready, then carry out orders until stdin is closed.
 
     Args:
-        ready: What is said first, anything that JSON has.
-        carry_out: Takes an order with its arguments and returns the answer.
+        ready: JSON value to send first.
+        carry_out: Function of an order with its arguments; returns the answer.
     """
     _answer(ready)
     for line in sys.stdin:

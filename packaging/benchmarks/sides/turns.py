@@ -27,12 +27,12 @@ class SideCommand(NamedTuple):
     """The command that starts the process of a side.
 
     Attributes:
-        name: The side's, in tables.
+        name: Name of the side in tables.
         python: The interpreter of its process.
-        module: What it runs.
-        words: The process's arguments.
-        app: The folder that holds its version of the package paceline; None: what its interpreter
-            has.
+        module: Module that it runs.
+        words: Arguments of the process.
+        app: The folder that holds its version of the package paceline, or None for the version
+            installed in its interpreter.
     """
 
     name: str
@@ -46,8 +46,8 @@ class Side:
     """The process of a side; for a with statement, which ends it.
 
     Attributes:
-        name: The side's.
-        ready: What it has said when it was ready.
+        name: Name of the side.
+        ready: The value that it sent when it was ready.
     """
 
     def __init__(self, command: SideCommand) -> None:
@@ -85,7 +85,7 @@ class Side:
         self._log.close()
 
     def ask(self, *order: Any) -> Any:
-        """Have an order carried out; returns its answer.
+        """Send an order and return its answer.
 
         Raises:
             UserError: The process has ended.

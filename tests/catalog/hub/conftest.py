@@ -66,6 +66,6 @@ def hub(server: HubServer, tokens: TokenSource) -> Hub:
 
 @pytest.fixture
 def hub_with_token(server: HubServer) -> Hub:
-    """With a token that opens other/gated."""
+    """A Hub client with a token that gives access to other/gated."""
     server.tokens["hf_secret"] = {"other/gated"}
     return Hub(endpoint=server.endpoint, tokens=TokenSource({"HF_TOKEN": "hf_secret"}))

@@ -53,13 +53,13 @@ HEADS = {
     "source": Kind(0.5, (0.87, 0.87), 8),
     "turns": Kind(0.5, (0.40, 0.87), 8, 100.0),
 }
-"""What MTP heads were seen to foresee, of prose, of code, and of both by turns."""
+"""Acceptance of MTP heads as measured on prose, on code, and on both in turns."""
 USELESS = Kind(0.5, (0.004, 0.008), 10)
 
 
 @dataclass
 class Text:
-    """What the drafters would say at every place, and whether they would be right.
+    """Proposals of the drafters at every place of a text, and whether they would be right.
 
     Attributes:
         right: Whether the model is right at a place, given everything before it.
@@ -173,7 +173,7 @@ def through(**points: float) -> Callable[[int], float]:
 
 
 class Kit(NamedTuple):
-    """What a machine and a pair of models take, in plain steps.
+    """Costs of a machine with a pair of models, in plain steps.
 
     Attributes:
         curve: A step by its width.
@@ -297,7 +297,7 @@ def calibrated(
 
 @dataclass
 class Step:
-    """What happened in one step."""
+    """Record of one step."""
 
     drafter: str
     n_drafted: int
@@ -329,7 +329,7 @@ class Reply:
 
     @property
     def gain(self) -> float:
-        """How much faster than plain decoding."""
+        """Return the speed relative to plain decoding."""
         return self.plain / self.seconds
 
     @property
@@ -339,7 +339,7 @@ class Reply:
 
 
 class _Draft:
-    """What a step's drafters have said, and what the model's part took."""
+    """Proposals of a step's drafters, and the cost of the model's part."""
 
     def __init__(self) -> None:
         self.n = 0

@@ -1,4 +1,4 @@
-"""How likely drafted tokens are accepted, what a model's steps gain, and what is kept of both."""
+"""Estimates of acceptance and of a model's gain, and their storage."""
 
 from __future__ import annotations
 
@@ -163,7 +163,7 @@ def test_what_trials_lose_is_a_small_share_of_all_steps(reading: float) -> None:
 
 
 def test_after_some_very_bad_steps_a_model_is_tried_again_as_soon() -> None:
-    """As when a neighbour slows wide steps for a while; what it costs to ask it counts in full."""
+    """Slow wide steps for a while, as another program does; the cost of reading counts in full."""
 
     def steps_until_asked(loss: float, reading: float = 0.0) -> int:
         rates = Acceptance()
@@ -244,7 +244,7 @@ OLD = json.dumps(
         "drafters": {"draft": {**HELD, "replies": [-2.5, 3.0]}, "suffix": HELD},
     }
 )
-"""As it was written before steps were counted instead of replies."""
+"""File of an earlier version, which counted replies instead of steps."""
 
 
 def test_what_was_kept_before_is_still_read() -> None:

@@ -62,7 +62,7 @@ def test_the_best_offer_is_verified_as_far_as_it_pays() -> None:
 
 
 def test_what_a_drafted_step_takes_besides_its_decode_counts_as_a_cost() -> None:
-    """Of a model of 1 ms a step, Python has a third; of one of 15 ms it has a fiftieth."""
+    """Add the time of Python: a third of a step of 1 ms, but a fiftieth of one of 15 ms."""
     verified = []
     for own_s in (0.0, 0.3 * PLAIN_S):
         controller = control("flat")
@@ -127,7 +127,7 @@ def test_the_model_drafts_until_it_does_not_pay() -> None:
 
 
 def test_a_token_that_does_not_pay_is_drafted_where_the_next_ones_do() -> None:
-    """As with kernels that take rows by fours: the fifth costs .5, three more next to none."""
+    """Use costs of kernels that compute four rows at once: the fifth costs 0.5, the next little."""
     stairs = through(n4=1.0, n5=1.5, n8=1.5, n9=3.0, n63=30)
     knowledge = calibrated(stairs, 0.1)
     controller = control(knowledge=knowledge)
@@ -208,7 +208,7 @@ def test_of_a_long_backlog_the_end_is_read_that_is_covered() -> None:
 def test_a_text_is_read_as_far_as_the_rest_of_the_reply_may_pay_back(
     n_reply: int, n_done: int, n_read: int
 ) -> None:
-    """Of a long reply a quarter of what is there is to come, of any eight tokens."""
+    """Read as if a quarter of the tokens so far were still to come, or eight if that is more."""
     knowledge = calibrated(CURVES["flat"])
     controller = control(knowledge=knowledge)
     controller.ledger.book(200, 0.0, PLAIN_S)
@@ -418,7 +418,7 @@ def test_what_is_verified_is_worth_the_most(
     saved: int,
     replays: bool,
 ) -> None:
-    """Of all cuts, none gains more tokens for its time and for what it may lose of the slack.
+    """Check that no other cut gains more tokens for its time and its risk to the slack.
 
     Held against the rule written out.
     """

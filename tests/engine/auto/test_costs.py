@@ -147,7 +147,7 @@ def test_longer_contexts_add_to_all_widths(share: float, wide: float) -> None:
     st.floats(0, 1),
 )  # fmt: skip
 def test_there_and_back(width: int, n_ctx: int, base: float, slope: float, share: float) -> None:
-    """What a step would take at an empty context gives back what it took."""
+    """Convert a step's time to an empty context and back."""
     context = ContextCost()
     context.slope, context.share = slope, share
     base = 1.0 if width == 1 else base

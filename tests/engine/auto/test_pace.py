@@ -89,7 +89,7 @@ def test_drafting_goes_on_at_a_slower_pace() -> None:
 
 
 def test_a_recovery_is_no_merit_of_speculation() -> None:
-    """With a useless draft, a machine that gets faster must not fill the ledger."""
+    """Let a machine get faster during useless drafts, which must not fill the ledger."""
     curve, text = CURVES["flat"], write(random.Random(3), USELESS, N_TOKENS)
     machine = Machine(curve, 0.1, random.Random(1), pace=lambda n: 4.0 if n < 300 else 1.0)
     reply = decode(calibrated(curve), text, machine, N_TOKENS)
@@ -181,9 +181,9 @@ EVERY_S = 2.5 * PLAIN_S
 
 @dataclass
 class Shared(Machine):
-    """From some place on, others compute on the same cores: now and then they come first.
+    """Machine with other programs on the same cores, which delay steps from a place on.
 
-    `is_told`: whether the thread's own seconds tell for how long.
+    `is_told`: whether the controller gets the delays, as from the thread's CPU time.
     """
 
     start: int = 300
@@ -234,7 +234,7 @@ def test_where_that_is_not_told_useless_drafts_cost_no_more() -> None:
 
 
 def test_one_step_that_waited_is_not_what_all_others_wait() -> None:
-    """After quiet steps it is one of them, also where none of those had waited at all."""
+    """Count a delayed step after quiet ones as one of them, even if none was delayed before."""
     controller = Controller(knowledge := calibrated(CURVES["cpu"]), [], [], n_most=16)
     for i in range(40):
         controller.plan(i, 100)
@@ -247,7 +247,7 @@ def test_one_step_that_waited_is_not_what_all_others_wait() -> None:
 
 
 def test_where_it_is_told_what_others_take_speculation_gains_as_if_alone() -> None:
-    """Where it is not, a tenth of the gain is lost to steps that seem expensive."""
+    """Compare with an unknown delay, where steps seem expensive and a tenth of the gain is lost."""
     true_s = 900 * PLAIN_S * (1 + HELD_S / EVERY_S)
     shares = {}
     for is_told in (False, True):

@@ -78,7 +78,7 @@ def after_a_prompt(kit: Kit, kind: str, n_prompt: int, n: int, run: int = 0) -> 
 @pytest.mark.parametrize("n_prompt", [200, 1000, 4000])
 @pytest.mark.parametrize("curve", ["flat", "gpu"])
 def test_after_a_long_prompt_the_model_is_used_and_pays(curve: str, n_prompt: int) -> None:
-    """By the time of the whole turn, whose prefill no drafting shortens."""
+    """Compare the time of whole turns, including the prefill, which drafts do not shorten."""
     kit = Kit(CURVES[curve], 0.1, 0.1, 0.02)
     prefill_s = kit.prefill * n_prompt * PLAIN_S
     for run in range(3):
@@ -101,7 +101,7 @@ def test_a_useless_model_reads_a_prompt_within_its_share(name: str, n_prompt: in
 
 
 def test_nothing_known_of_the_draft_model_and_a_long_prompt() -> None:
-    """What a catch-up costs is feared where it was never measured."""
+    """Leave the cost of catching up unmeasured, so that it is assumed to be high."""
     for draft in (0.03, 0.6):
         machine = Machine(CURVES["flat"], draft, random.Random(1))
         result = decode(Knowledge(), text("code", 0), machine, 300, n_prompt=2000)
@@ -110,7 +110,7 @@ def test_nothing_known_of_the_draft_model_and_a_long_prompt() -> None:
 
 @pytest.mark.parametrize("is_known", [True, False])
 def test_long_sure_copies_cross_the_valley_of_expensive_short_batches(is_known: bool) -> None:
-    """Where two tokens cost 2.5 plain steps and sixteen 6, only long drafts pay."""
+    """Let two tokens cost 2.5 plain steps and sixteen 6, so that only long drafts pay."""
     kit, gains = MACHINES["stock"], []
     for run in range(4):
         rng = random.Random(f"copied{run}")
@@ -171,7 +171,7 @@ def test_confidences_that_say_nothing_cost_little() -> None:
 
 
 def test_hiccups_and_noise_are_not_booked_to_speculation() -> None:
-    """On a machine whose steps are held up now and then, drafting goes on."""
+    """Delay steps now and then; drafting must continue."""
     curve = CURVES["gpu"]
     calm, rough = [], []
     for run in range(4):
@@ -217,7 +217,7 @@ def test_the_same_times_give_the_same_decisions() -> None:
 def test_where_another_width_costs_nearly_a_step_that_is_speculations_loss(
     kind: str, curve: Callable[[int], float]
 ) -> None:
-    """As with tiny models, whose graph takes as long to be built as to be computed."""
+    """Use costs of tiny models, whose graph takes as long to build as to compute."""
     for run in range(6):
         text = write(random.Random(f"{kind}{run}"), KINDS.get(kind, USELESS), 300)
         machine = Machine(curve, 0.1, random.Random(run), cold=0.8)

@@ -1,4 +1,4 @@
-"""What a lookup may cost, ten times looser than it is promised, in this thread's processor time."""
+"""Limits of a lookup's CPU time, ten times as high as promised."""
 
 from __future__ import annotations
 

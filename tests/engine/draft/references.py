@@ -13,16 +13,16 @@ Tokens = list[int]
 
 
 class Reference(Protocol):
-    """A drafter in slow motion."""
+    """A slow, obvious drafter to compare with."""
 
     def propose(self, history: Tokens, ahead: Tokens, n_max: int) -> Tokens:
-        """What may follow the history and then `ahead`."""
+        """Return tokens that may follow the history and then `ahead`."""
 
     def refused(self, n_accepted: int) -> None:
-        """Of the last proposal that many tokens were accepted, and then the target disagreed."""
+        """Record that the target accepted so many tokens of the last proposal, then disagreed."""
 
     def forget(self) -> None:
-        """Another chat, or other settings: what was refused no longer matters."""
+        """Forget refusals, as for another chat or other settings."""
 
 
 class SlowSimple:
@@ -115,7 +115,7 @@ class SlowMapK4V(SlowMapK):
 
 
 def common(one: Sequence[int], other: Sequence[int]) -> int:
-    """How many tokens two texts have in common at their beginnings."""
+    """Return the length of the common beginning of two texts, in tokens."""
     n = 0
     while n < min(len(one), len(other)) and one[n] == other[n]:
         n += 1

@@ -136,7 +136,7 @@ def test_it_stops_where_it_is_unsure() -> None:
 
 
 def test_the_favourites_probability_counts_whatever_the_noise_picks() -> None:
-    """At temperature 2 the noise often picks another token than the sure one."""
+    """Use temperature 2, where the noise often picks another token than the likeliest one."""
 
     def sure(tokens: Sequence[int]) -> np.ndarray:
         row = np.full(N_VOCAB, -np.inf, np.float32)
@@ -334,7 +334,7 @@ def test_the_rest_of_it_can_be_read_later() -> None:
 
 
 def test_the_next_turn_reuses_nothing_of_a_window() -> None:
-    """What it holds of the text's end stands at other positions there, however alike it looks."""
+    """Check that nothing is reused, since the cached end of the text has other positions then."""
     for text in (list(range(100)), [7] * 100):
         model = FakeModel(counting)
         context = CachedContext(model)

@@ -371,7 +371,7 @@ def setting(parameter: Parameter) -> st.SearchStrategy[float]:
 
 
 def test_the_text_is_that_of_plain_decoding(subject: Subject) -> None:
-    """On several texts, of which some drafts are right and some are wrong."""
+    """Compare on several texts, with right and wrong drafts."""
     n_accepted = n_drafted = 0
     for seed, temperature in ((1, 0.0), (2, 0.0), (3, 0.9), (4, 0.9)):
         language = few_letters(random_language(seed))

@@ -27,7 +27,7 @@ def drafter(*replies: tuple[int, ...], **settings: float) -> EarlierReplyDrafter
 def after(
     new: tuple[int, ...], *replies: tuple[int, ...], n_max: int = 8, **settings: float
 ) -> list[int]:
-    """What it proposes once these tokens are committed, however they are told."""
+    """Return its proposal after these tokens, whether committed one by one or at once."""
     found = []
     for pieces in ([new], [new[:1], new[1:]], [(token,) for token in new]):
         it, history = drafter(*replies, **settings), [1, 2, 3]

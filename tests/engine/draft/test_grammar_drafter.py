@@ -1,4 +1,4 @@
-"""What a grammar forces is drafted, nothing else, and the grammar stays where it is."""
+"""The grammar drafter: it drafts exactly the forced text and leaves the grammar's state alone."""
 
 from __future__ import annotations
 

@@ -80,7 +80,7 @@ def test_a_text_that_grows(
 
 
 def longest_match(text: Sequence[int], drafted: Sequence[int]) -> int:
-    """How many tokens agree at the text's end and before the last place that was copied from."""
+    """Return the number of equal tokens at the text's end and before the last copied place."""
     for length in range(3, 0, -1):
         for place in range(len(text) - length - 1, -1, -1):
             if list(text[place : place + length]) == list(text[len(text) - length :]):

@@ -114,7 +114,7 @@ class Bare(Phrases):
 
 
 class FakeEntry:
-    """What an installed package announces."""
+    """Entry point of an installed package."""
 
     def __init__(self, name: str, thing: object) -> None:
         self.name = name

@@ -195,7 +195,7 @@ def test_looks_at_short_texts_promise_nothing_about_long_ones() -> None:
 
 
 def test_what_is_far_into_the_context_is_looked_at() -> None:
-    """From 512 cells on this model's single tokens take another kernel."""
+    """Use a model whose single tokens take another kernel from 512 cells on."""
     made = Made(n_ctx=2048)
     made.model.rounding = lambda n, _i, _t: 0.1 * (n == 1 and made.model.n_past > 512)
     made.idle()
@@ -301,7 +301,7 @@ def test_exact_mode_stops_measuring_in_time(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 class Divided(RoundingModel):
-    """From 300 cells on single tokens take another kernel, as with stock kernels on two threads."""
+    """Model whose single tokens take another kernel from 300 cells on, as on two stock threads."""
 
     def decode(self, tokens: Sequence[int], n_rows: int) -> Rows:
         rows = super().decode(tokens, n_rows)

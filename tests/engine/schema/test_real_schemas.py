@@ -49,7 +49,7 @@ BASE = {
         },
     }
 }
-"""As Pydantic writes models."""
+"""Schemas as Pydantic writes them."""
 
 
 def test_what_pydantic_writes(vocab: VocabularyFile) -> None:

@@ -130,7 +130,7 @@ def world(
 
 @pytest.fixture
 def opened(world: World) -> World:
-    """With a window in which the demo pair is loaded."""
+    """A window in which the demo pair is loaded."""
     world.start()
     world.client.finish_load()
     return world

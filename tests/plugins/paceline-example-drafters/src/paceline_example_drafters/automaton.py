@@ -91,7 +91,7 @@ class Automaton:
         return found
 
     def accepts(self, state: State) -> bool:
-        """Whether what was read is a whole match."""
+        """Return whether the text that was read is a whole match."""
         return 0 in state
 
     def only_byte(self, state: State) -> int | None:

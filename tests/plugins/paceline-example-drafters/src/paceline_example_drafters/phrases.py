@@ -54,7 +54,7 @@ class Node:
 
 
 Places = list[tuple[Node, int]]
-"""Where the text's end could be: nodes with their depths, the deepest first."""
+"""Nodes that the text's end may have reached, with their depths, deepest first."""
 
 
 class Phrases:

@@ -48,7 +48,7 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What is known of the text's end: attempts, the oldest first, and the last byte."""
+    """State at the text's end: attempts to match, oldest first, and the last byte."""
 
     attempts: tuple[Attempt, ...] = ()
     last: int = 10  # a text begins like a line
