@@ -74,7 +74,7 @@ class _OneLine(logging.Formatter):
 
 
 class _LogFile(logging.handlers.RotatingFileHandler):
-    """At most four files of one megabyte; stops with one warning when it cannot be written."""
+    """Log in at most four files of one megabyte; stops with one warning if it cannot be written."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(path, maxBytes=1_000_000, backupCount=3, encoding="utf-8", delay=True)

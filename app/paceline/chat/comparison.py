@@ -96,7 +96,7 @@ class _Run:
 
 
 class ReplyComparison:
-    """At most one comparison at a time."""
+    """Runs a comparison; at most one at a time."""
 
     def __init__(
         self,

@@ -287,7 +287,7 @@ class Turn:
         )
 
     def _leave(self, failure: EngineError) -> None:
-        """After a failed reply, remove what the next one must not use."""
+        """Remove what the next reply must not use after a failed one."""
         if isinstance(failure, (ComputeFailedError, DecodeMemoryError)):
             self._pair.is_lost = True
         elif not isinstance(failure, SamplingError):  # then both contexts hold valid numbers

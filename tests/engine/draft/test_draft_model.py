@@ -32,7 +32,7 @@ def counting(tokens: Sequence[int]) -> np.ndarray:
 
 
 def unsure_at(*unsure: int) -> Logits:
-    """As `counting`, but not sure of some numbers: 16 of the ten largest share's 25."""
+    """Return logits like `counting`, but with 0.64 of the ten largest shares for these numbers."""
 
     def logits(tokens: Sequence[int]) -> np.ndarray:
         row = counting(tokens)

@@ -71,7 +71,7 @@ class _Task:
 
     @property
     def is_waiting(self) -> bool:
-        """Whether it is in the queue."""
+        """Return whether it is in the queue."""
         return self.now.status == "waiting" and not self.is_at_work
 
     def is_stopped(self) -> bool:

@@ -149,12 +149,12 @@ class CuratedPair:
 
     @property
     def is_headed(self) -> bool:
-        """Whether its drafter is a head that this version can use."""
+        """Return whether its drafter is a head that this version can use."""
         return bool(drafts_with(self.kind))
 
     @property
     def is_ahead(self) -> bool:
-        """Whether its drafter is of a kind that this version cannot use."""
+        """Return whether this version does not support its kind of drafter."""
         return not self.is_usable and self.kind != LOOKUP
 
     @property

@@ -39,7 +39,7 @@ def default_threads() -> int:
 
 
 def calm_waiting_threads() -> None:
-    """On two cores or fewer, let OpenMP's threads sleep at once when they wait for each other.
+    """Let OpenMP's waiting threads sleep at once on machines with at most two cores.
 
     By default libgomp's threads spin for about a millisecond. Without a spare core, any other
     program then blocks the very thread that the others wait for: measured on two busy cores with

@@ -45,7 +45,7 @@ class BenchListener(Protocol):
 
 
 class BenchDriver:
-    """At most one benchmark at a time."""
+    """Runs a benchmark; at most one at a time."""
 
     def __init__(
         self,
