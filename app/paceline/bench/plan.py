@@ -22,7 +22,7 @@ AUTO = "auto"
 WARM_UP_TOKENS = 8
 _CHARS_PER_TOKEN = 4
 STRATEGIES_PER_PLAIN = 6
-"""Strategies for which plain decoding runs once per workload and repeat."""
+"""Number of strategies for each run of plain decoding, per workload and repeat."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +42,8 @@ class Plan:
         workloads: At least one; names are unique.
         strategies: As they were written; "off" is the first one.
         n_repeats: At least 1.
-        is_fresh: Whether Auto begins every run without knowing how often drafts are accepted. Else
-            it knows that from the replies before, as a user's does; texts are forgotten either way.
+        is_fresh: Whether Auto begins every run without acceptance rates. Otherwise it knows them
+            from the replies before, as in a user's chat; texts are forgotten either way.
     """
 
     workloads: tuple[Workload, ...]
@@ -58,14 +58,14 @@ class Plan:
 
     @property
     def n_written(self) -> int:
-        """Tokens that all runs write at most, the warm-up included."""
+        """Upper bound of the tokens that all runs write, the warm-up included."""
         longest = sum(workload.max_tokens for workload in self.workloads)
         n_warm = len(self.workloads) + len(self.strategies) - 1
         return longest * len(self._group) * self.n_repeats + n_warm * WARM_UP_TOKENS
 
     @property
     def n_read(self) -> int:
-        """Tokens of all prompts that are read, by a guess of the tokens in a text."""
+        """Estimated tokens of all prompts that are read."""
         each = sum(map(_size, self.workloads)) // _CHARS_PER_TOKEN
         return each * (len(self._group) * self.n_repeats + 1)
 
@@ -75,7 +75,7 @@ class Plan:
         return (PLAIN,) * ((len(self.strategies) - 1) // STRATEGIES_PER_PLAIN) + self.strategies
 
     def warm_up(self) -> Iterator[Cell]:
-        """Yield short runs: every prompt once, which tells what prompts cost, and every strategy.
+        """Yield short runs: every prompt once, for the cost of its prefill, and every strategy.
 
         The first replies after a load are slower than later ones: files are read, graphs built.
         """
@@ -102,7 +102,7 @@ def make_plan(
     *,
     is_fresh: bool = False,
 ) -> Plan:
-    """Return a plan; plain decoding takes part in any case, as what the others are measured by.
+    """Return a plan; plain decoding always takes part, as the reference of the others.
 
     Raises:
         ValueOutOfRangeError: A strategy does not exist or is given twice.
@@ -121,7 +121,7 @@ def make_plan(
 
 
 def is_controlled(strategy: str) -> bool:
-    """Return whether Auto's controller decides about lengths; of what is not known here: no."""
+    """Return whether Auto's controller decides about lengths; False for unknown strategies."""
     try:
         return parse_strategy(strategy).is_controlled
     except UserError:  # another version's, or a plug-in's of another machine

@@ -24,7 +24,7 @@ _SAMPLES = 4000
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """A median, or another middle, with its 95 % interval."""
+    """A median, or another average, with its 95 % interval."""
 
     median: float
     low: float
@@ -43,9 +43,9 @@ def bootstrap(
     groups: Sequence[Sequence[float]],
     middle: Callable[[Sequence[Sequence[float]]], float] = median_of_all,
 ) -> Interval:
-    """Return a middle of grouped values, resampled within each group.
+    """Return an average of grouped values with its interval, by resampling within each group.
 
-    Groups are what differs for good reasons, such as prompts.
+    Groups are values that differ for a known reason, such as the prompt.
 
     Args:
         groups: At least one, none of them empty.
@@ -76,9 +76,9 @@ class Choice:
     Attributes:
         workload: Its name.
         best: The fixed setting, plain decoding included, that was fastest on the odd repeats.
-        best_ratio: Plain decoding's time by its time, on the even repeats.
-        auto_ratio: The same of Auto, or None if it did not take part.
-        auto_by_best: The best setting's time by Auto's; above 1: Auto is faster.
+        best_ratio: Plain decoding's time divided by its time, on the even repeats.
+        auto_ratio: The same for Auto, or None if it did not take part.
+        auto_by_best: The best setting's time divided by Auto's; above 1, Auto is faster.
     """
 
     workload: str
@@ -97,7 +97,7 @@ class Recommendation:
 
 
 def sweep(model: str) -> tuple[str, ...]:
-    """Return what is tried: Auto, the model that drafts by length, lookups, and chains of the two.
+    """Return the strategies to try: Auto, the draft model by length, lookups, and chains of both.
 
     The lengths are exact: the model is not stopped by its doubts (``p_min=0``); its default, which
     is, is tried beside them.

@@ -1,4 +1,4 @@
-"""A benchmark as a state machine: it gives the next command and takes the events of each.
+"""A benchmark as a state machine: it returns the next command and processes its events.
 
 So it runs with any client, at the command line, which waits for each event, and in the window,
 which hears of them later, without a thread or a loop of its own:
@@ -58,7 +58,7 @@ from paceline.params import moved
 from paceline.sentence import sentence
 
 BETWEEN_S = 0.02
-"""A reset, and what a host needs to pass commands and events."""
+"""Seconds between two runs: a reset, and the passing of commands and events."""
 
 
 class Forecast:
@@ -105,10 +105,10 @@ class Progress:
 
     Attributes:
         stage: "prepare" (describes, calibrates, warms up), "measure" or "done".
-        n_done: Runs that count and are over.
-        n_total: How many there will be.
+        n_done: Number of finished runs that count.
+        n_total: Number of all runs that count.
         cell: The run that is under way, or None if there is none.
-        left_s: Seconds that remain, by what was measured, or None if nothing was yet.
+        left_s: Estimated remaining seconds, or None before the first measurement.
         passed_s: Seconds since it began.
     """
 
@@ -127,7 +127,7 @@ class BenchRun:
         plan: From `make_plan`.
         target: The loaded target.
         draft: The loaded draft model, or None if there is none.
-        settings: How they were asked to be loaded, or None if not known.
+        settings: Requested parameters of both, or None if not known.
         servers: RPC servers whose devices they may be on, as HOST:PORT.
     """
 
@@ -160,7 +160,7 @@ class BenchRun:
     # ------------------------------------------------------------------------------ driving
 
     def next_command(self) -> Command | None:
-        """Return what the engine is to do next, or None if an answer is awaited, or all is over."""
+        """Return the next command, or None if an answer is awaited, or all is over."""
         if self._is_waiting or self._is_stopped:
             return None
         if not self._commands:
@@ -172,7 +172,7 @@ class BenchRun:
         return command
 
     def on_event(self, event: Event) -> None:
-        """Take an event of the command that was given last."""
+        """Process an event of the last command."""
         match event:
             case EngineDescribed():
                 self._engine, self._is_waiting = event, False
@@ -199,7 +199,7 @@ class BenchRun:
             )
 
     def stop(self) -> None:
-        """Make no further run; what is under way is not counted, and its request is cancelled."""
+        """Make no further run; the running one is cancelled and does not count."""
         self._is_stopped = True
 
     @property
@@ -225,7 +225,7 @@ class BenchRun:
         return Progress(stage, n_done, self._n_total, self._cell, left, passed_s)
 
     def result(self) -> Report:
-        """Return what was measured so far."""
+        """Return the report of the runs so far."""
         return summarise(
             self._plan,
             self._runs,
@@ -340,7 +340,7 @@ class BenchRun:
 
 
 def _micros(seconds: float) -> float:
-    """Return a time as reports have it, so that one that is read again has the same figures."""
+    """Return a time rounded as in reports, so that a report read again has the same figures."""
     return round(seconds, 6)
 
 

@@ -28,7 +28,7 @@ Loads = tuple[float, float, float]
 
 
 def load_average() -> Loads | None:
-    """Return the load now; None where the system does not tell."""
+    """Return the present load, or None if the system does not report it."""
     try:
         one, five, fifteen = (round(load, 2) for load in os.getloadavg())
     except (AttributeError, OSError):
@@ -46,22 +46,22 @@ class LoadAverage:
 
 @dataclass(frozen=True, slots=True)
 class BenchMachine:
-    """A computer with what computed on it.
+    """A computer, and the software that computed on it.
 
     Attributes:
         cpu: The processor in words.
         gpus: Graphics processors in words.
-        cores: Physical ones, or None if not known.
-        logical_cores: With those that hyperthreading adds, or None if not known.
-        threads: Of the target for decodes of one token.
-        threads_batch: Of the target for wider ones.
-        memory_bytes: All of it, in use or not.
+        cores: Physical cores, or None if not known.
+        logical_cores: Cores with hyperthreading, or None if not known.
+        threads: Threads of the target for decodes of one token.
+        threads_batch: Threads of the target for wider ones.
+        memory_bytes: Size of the memory, in use or not.
         system: Name and version of the system, and the architecture.
         python: Its version.
         paceline: Its version.
         library: llama-cpp-python's version.
-        library_build: What llama.cpp was compiled for, in its words.
-        load_average: How busy it was.
+        library_build: Instruction sets and options that llama.cpp was compiled for, in its words.
+        load_average: Load before and after.
     """
 
     cpu: str
@@ -85,7 +85,7 @@ def describe_machine(
     """Return the machine at the end of a benchmark.
 
     Args:
-        engine: What the native library says, or None if it was not asked.
+        engine: The native library's description, or None if it was not asked.
         target: The loaded target, for its threads.
         load_before: `load_average` at the beginning.
     """
@@ -120,7 +120,7 @@ class Drafted:
 
 
 def text_mark(tokens: Iterable[int]) -> str:
-    """Return what is the same for the same reply, and tells nothing of its words."""
+    """Return a hash of a reply's tokens, which reveals none of its words."""
     return hashlib.sha256(" ".join(map(str, tokens)).encode()).hexdigest()[:16]
 
 
@@ -133,7 +133,7 @@ class Run:
         strategy: As it was written.
         repeat: From 1.
         n_tokens: Tokens of the reply, at least 1.
-        text: `text_mark` of them.
+        text: `text_mark` of the tokens.
         prefill_s: See `TurnStats`, as all that follow.
         decode_s: See there.
         n_prompt: See there.
@@ -144,7 +144,7 @@ class Run:
         batch_invariant: See there.
         plain_s: The `decode_s` that it would have had without drafts, by its own figures, or None
             if not known.
-        by_drafter: What each drafter did.
+        by_drafter: The tokens of each drafter.
     """
 
     workload: str
@@ -202,9 +202,9 @@ class Bound:
     draft model that reads it.
 
     Attributes:
-        n_within: Replies that took no longer.
-        n_replies: Of how many.
-        worst: The largest part of the promised time that one took; above 1 is too long.
+        n_within: Number of replies within the promise.
+        n_replies: Number of all replies.
+        worst: Largest ratio of a reply's time to the promised one; above 1 is too long.
     """
 
     n_within: int
@@ -219,18 +219,19 @@ class Result:
     Attributes:
         strategy: As it was written.
         tokens_per_s: Median.
-        ratio_to_off: Plain decoding's whole time by the strategy's, paired within the repeats.
+        ratio_to_off: Plain decoding's whole time divided by the strategy's, paired within the
+            repeats.
         ratio_writing: The same without the prompt's time.
         acceptance_rate: Accepted of all judged tokens, 0..1; None when nothing was drafted.
         mean_committed_per_step: Tokens per verify decode; None without a step.
         same_text: Whether the tokens are those of plain decoding in all repeats.
         n_runs: Repeats that were measured.
-        n_different: In how many of them the tokens differ.
+        n_different: Number of repeats in which the tokens differ.
         total_s: Median of the whole time.
         prefill_s: Median of the prompt's time.
         n_tokens: Median length of the reply in tokens.
         bound: For Auto, where a reply had a step.
-        by_drafter: What each drafter did in all repeats.
+        by_drafter: The tokens of each drafter in all repeats.
     """
 
     strategy: str
@@ -268,13 +269,13 @@ class Conditions:
     """Conditions of a benchmark.
 
     Attributes:
-        machine: What it ran on.
+        machine: The machine.
         target: The target model.
         draft: The draft model, or None if there was none.
         date: When it ended, as ``2026-11-23 08:15 UTC``, or empty if not known.
-        settings: How the models were asked to be loaded, paths as names, or None if not known.
-        kernels: Whose kernels computed the target on the CPU; see `ModelInfo`.
-        costs: What steps of the target of each width cost, or empty if that is not known.
+        settings: Requested parameters of the models, paths as names, or None if not known.
+        kernels: The kernels that computed the target on the CPU; see `ModelInfo`.
+        costs: Costs of the target's steps by width, or empty if not known.
         draft_costs: The same of the draft model.
     """
 
@@ -293,17 +294,17 @@ class Report:
     """A whole benchmark.
 
     Attributes:
-        conditions: What it was made with.
+        conditions: The conditions.
         strategies: All that took part, plain decoding first.
         workloads: In the order of the file; those without a measured strategy are left out.
         geomean: Geometric mean of the ratios' medians over the workloads that all have run.
         geomean_writing: The same of `ratio_writing`.
         n_repeats: Repeats that were asked for.
-        wall_s: How long it took.
+        wall_s: Duration in seconds.
         is_complete: Whether every run was made.
-        failures: What went wrong.
+        failures: The failures.
         runs: Every run that counts.
-        notes: What else a reader of the figures should know, in sentences.
+        notes: Further sentences for readers of the figures.
     """
 
     conditions: Conditions
@@ -320,7 +321,7 @@ class Report:
 
 
 BOUND_STEPS = 4
-"""Plain steps that are promised besides what `ledger` grants by shares of the time."""
+"""Plain steps of Auto's promise, in addition to the shares of the time in `ledger`."""
 
 
 def summarise(
@@ -438,9 +439,9 @@ def quartiles(values: Sequence[float]) -> Ratio:
 
 
 def _bound(runs: Sequence[Run]) -> Bound | None:
-    """Return how replies kept to the bound, or None if no reply had a step, so nothing was decided.
+    """Return how replies kept to the bound, or None if no reply had a step.
 
-    Each is held against its own plain time: another reply's is that of another minute.
+    Each is compared with its own plain time, since another reply ran in another minute.
     """
     parts = [
         run.total_s
@@ -472,7 +473,7 @@ def bound_of(report: Report, strategies: Iterable[str]) -> Bound | None:
 
 
 def common(strategies: Sequence[str], workloads: Sequence[WorkloadResult]) -> list[WorkloadResult]:
-    """Return the workloads that all strategies have run which have run at all."""
+    """Return the workloads that were run by all strategies with any run."""
     ran = [s for s in strategies if any(w.result_of(s) for w in workloads)]
     return [w for w in workloads if all(w.result_of(s) for s in ran)]
 

@@ -1,7 +1,7 @@
 """The verdict of a benchmark on a pair, in one sentence, for window and command line.
 
-It is about the time of writing, which tokens per second are of; the whole reply, with the reading
-of its prompt, is told beside it.
+It is about the time of writing, which tokens per second refer to; the ratio of the whole reply,
+with the reading of its prompt, is stated beside it.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from paceline.figures import GAIN_FROM, Speedup
 from paceline.sentence import Sentence, joined, sentence
 
 MIN_SHARE_OF_BEST = 0.98
-"""A strategy that comes this near to the best is called as fast."""
+"""Share of the best speed from which a strategy counts as equally fast."""
 _MIN_RUNS = 2
-"""Prompts, and strategies besides plain decoding, from which on a pair is judged by them."""
+"""Prompts, and strategies besides plain decoding, that a verdict on a pair needs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,10 +27,10 @@ class BenchVerdict:
     """The meaning of the figures.
 
     Attributes:
-        kind: "gain": something is faster; "none": nothing is; "few": nothing is, but too little was
-            compared to judge the pair by; "open": that cannot be told.
+        kind: "gain": a strategy is faster; "none": none is; "few": none is, but too few were
+            compared for a verdict on the pair; "open": the figures do not decide.
         sentence: The same in words.
-        best: The strategy that is fastest; empty where that is not known.
+        best: The fastest strategy, or empty if not known.
     """
 
     kind: Literal["gain", "none", "few", "open"]
@@ -53,8 +53,8 @@ def speedup_of(
 ) -> Speedup | None:
     """Return how much faster a strategy is than plain decoding, over all prompts.
 
-    Ratio and quartiles are geometric means over the prompts that everything has run, of what is
-    each one's median. None: nothing was measured.
+    Ratio and quartiles are geometric means over the prompts that all strategies have run, of each
+    one's median and quartiles. None if nothing was measured.
     """
     shared = common(report.strategies, report.workloads)
     found = [of(result) for w in shared if (result := w.result_of(strategy))]
@@ -65,11 +65,11 @@ def speedup_of(
 
 
 def verdict(report: Report, title: Callable[[str], str] = str) -> BenchVerdict:
-    """Return what a report says.
+    """Return the verdict of a report.
 
     Args:
-        report: What was measured, so far or at all.
-        title: Names strategies.
+        report: The report, which may be of a part of the runs.
+        title: Returns a strategy's title.
     """
     found = {
         strategy: speedup

@@ -58,11 +58,11 @@ class Workload:
     """One prompt and how its reply is drawn.
 
     Attributes:
-        name: What it is called in reports; unique in a benchmark.
-        prompt: What the reply is generated from.
-        max_tokens: Tokens of the reply at most.
-        sampling: How they are drawn.
-        seed: Key of the noise; the same in every repeat.
+        name: Its name in reports; unique in a benchmark.
+        prompt: The prompt.
+        max_tokens: Upper bound of the reply's tokens.
+        sampling: Sampling settings.
+        seed: Seed of the sampling noise; the same in every repeat.
         ignore_eog: Whether the reply goes on to `max_tokens` in any case.
         earlier: The reply that it replaces, or empty if it replaces none.
     """
@@ -80,7 +80,7 @@ class Workload:
 
         Args:
             strategy: A text that `read_strategy` takes.
-            most: Tokens at most; None means as many as the workload says.
+            most: Upper bound of the tokens; None means the workload's.
         """
         n_tokens = self.max_tokens if most is None else min(most, self.max_tokens)
         return made_of(
@@ -103,7 +103,7 @@ def shipped_workloads(name: str = "standard") -> Path:
 
 
 def read_workloads(path: Path) -> tuple[Workload, ...]:
-    """Return what a file has, in its order.
+    """Return the workloads of a file, in its order.
 
     Raises:
         WorkloadError: A line is wrong, or there is none.
@@ -162,7 +162,7 @@ def parse_workload(data: object) -> Workload:
     """Return the workload that one line's JSON is.
 
     Raises:
-        PromptDataError: It is none.
+        PromptDataError: It is no workload.
     """
     if not isinstance(data, dict):
         raise PromptDataError("It is not a JSON object.")
@@ -214,10 +214,10 @@ def _flag(data: dict[str, Any], key: str) -> bool:
 
 
 def _reply(data: dict[str, Any]) -> ReplySettings:
-    """Return how the reply is drawn.
+    """Return the sampling settings of the reply.
 
     Raises:
-        PromptDataError: A value cannot be what it is.
+        PromptDataError: A value is invalid.
     """
     given = {key: data[key] for key in (*_SAMPLING, *_LIMITS) if data.get(key) is not None}
     drawn = {key: given.pop(key) for key in _SAMPLING if key in given}

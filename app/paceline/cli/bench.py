@@ -45,7 +45,7 @@ def run(args: argparse.Namespace, draw_chart: DrawChart) -> int:
     """Carry out the command; returns the exit code.
 
     Raises:
-        UserError: It cannot be done; says why.
+        UserError: It cannot be done; the text says why.
     """
     from paceline.bench.runner import BenchRun  # loads NumPy, which --help does not need
 
@@ -128,7 +128,7 @@ def add(parser: Parser) -> None:
 def read_request(
     args: argparse.Namespace, folders: Paths
 ) -> tuple[LoadPair, Plan, tuple[str, ...]]:
-    """Return what to load, what to measure, and sentences about options without an effect.
+    """Return the load, the plan, and sentences about options without an effect.
 
     Raises:
         UsageError: Options that do not go together.
@@ -180,7 +180,7 @@ def _json_path(args: argparse.Namespace) -> Path | None:
 
 
 def _check_place(option: str, path: Path | None) -> None:
-    """Refuse what cannot be written before an hour is spent on it.
+    """Check that a file can be written, before an hour is spent on its content.
 
     Raises:
         UserError: The folder is not there, or the place is a folder itself.

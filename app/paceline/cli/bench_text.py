@@ -1,4 +1,4 @@
-"""A benchmark's report for a terminal: a matrix of ratios, and what it says in words."""
+"""A benchmark's report for a terminal: a matrix of ratios, and conclusions in words."""
 
 from __future__ import annotations
 
@@ -161,7 +161,7 @@ def _is_whole(report: Report) -> bool:
 
 
 def _why(report: Report) -> str:
-    """Return what verifying costs, where that was measured and says why nothing can be gained."""
+    """Return a sentence on the cost of verifying, if that explains why there is no gain."""
     costs = {cost.width: cost.seconds for cost in report.conditions.costs}
     if not costs.get(1) or 2 not in costs:
         return ""

@@ -1,4 +1,4 @@
-"""`paceline cache`: make, add up, show and delete what the n-gram drafters use.
+"""`paceline cache`: build, merge, describe and delete lookup caches of the n-gram drafters.
 
 What llama.cpp's `llama-lookup-create`, `-merge` and `-stats` do, in the same file format. They also
 load the model; here its vocabulary is enough.
@@ -293,7 +293,7 @@ def _percent(share: float | None) -> str:
 
 
 def _clear(folders: Paths) -> dict[str, Any]:
-    """Delete what `chat --remember` has kept of texts, and what drafters kept formerly."""
+    """Delete the texts kept by `chat --remember`, and the files that drafters kept formerly."""
     file = folders.data_dir / FILE_NAME
     try:
         file_of_settings = folders.config_dir / SETTINGS_FILE

@@ -35,7 +35,7 @@ from paceline.messages import (
 from paceline.paths import Paths
 
 _CONCLUSION_TOKENS = 4
-"""The width that the conclusion speaks of: drafts of three tokens."""
+"""Width in tokens that the conclusion is about: drafts of three tokens."""
 
 
 def add(parser: Parser) -> None:
@@ -74,10 +74,10 @@ def measure(client: EngineClient, interrupts: Interrupts) -> tuple[Calibrated, S
     """Let a client with a loaded pair measure it.
 
     Returns:
-        What it took, and what is new about sameness.
+        The measured costs, and new evidence about sameness, if any.
 
     Raises:
-        UserError: It could not be, or Ctrl+C was pressed.
+        UserError: It could not be measured, or Ctrl+C was pressed.
     """
     sameness: Sameness | None = None
     with ProgressLine() as progress:
@@ -141,7 +141,7 @@ def as_text(report: dict[str, Any]) -> str:
 
 
 def costs_table(rows: Sequence[TableRow], draft_token_s: float | None) -> str:
-    """Return what steps of each width cost, a line each, and below what drafting a token takes."""
+    """Return a table of the costs of steps by width, and below the time of drafting a token."""
     titles = ["tokens", "ms per step", "of a plain step", "ms per token", "pays from"]
     cells = [_cells(row) for row in rows]
     if draft_token_s:  # the draft model's time is in the last column, a lookup's would be none
@@ -189,7 +189,7 @@ class TableRow:
 
 
 def one_token_s(costs: Sequence[WidthCost]) -> float | None:
-    """Return what a decode of one token takes, or None if that is not known."""
+    """Return the seconds of a decode of one token, or None if not known."""
     return next((cost.seconds for cost in costs if cost.width == 1), None)
 
 
@@ -197,7 +197,7 @@ def rows_of(costs: Sequence[WidthCost], draft_token_s: float) -> list[TableRow]:
     """Return a row of each width, narrowest first; none without a plain step's cost.
 
     Args:
-        costs: What was measured.
+        costs: The measured costs.
         draft_token_s: Seconds that drafting one token takes.
     """
     measured = sorted(costs, key=lambda cost: cost.width)
@@ -241,7 +241,7 @@ def break_even(width: int, ratio: float) -> float | None:
 
 
 def conclusion(rows: Sequence[TableRow], draft_token_s: float) -> str:
-    """Say in one sentence what follows from the costs."""
+    """Return the conclusion from the costs in one sentence."""
     drafted = [row for row in rows if row.tokens > 1]
     if not drafted:
         return "No step of several tokens could be measured, so nothing can be said about drafts."

@@ -55,7 +55,7 @@ from paceline.params import ReplySettings
 from paceline.paths import Paths
 
 MAX_PROMPT_BYTES = 64_000_000
-"""More than any context holds."""
+"""Upper bound of a prompt's file; more than any context holds."""
 _SAMPLING = tuple(parameters_of(SamplingParams).values())
 _REPLY = tuple(parameters_of(ReplySettings).values())
 _T = TypeVar("_T")
@@ -314,10 +314,10 @@ def _read_sampling(args: argparse.Namespace) -> SamplingParams:
 
 
 def _read_json(path: Path | None, what: str, check: Callable[[object, str], _T]) -> _T | None:
-    """Return what a JSON file says; None means no file is given.
+    """Return the checked content of a JSON file, or None if no file is given.
 
     Raises:
-        UsageError: It does not say that.
+        UsageError: It has the wrong content.
         UserError: It cannot be read.
     """
     if path is None:

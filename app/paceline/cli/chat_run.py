@@ -82,8 +82,8 @@ WAIT_SHOWN_AFTER_S = 1.0
 class RequestedChat:
     """A load, a turn, and remarks about options without an effect.
 
-    `kept_dir` is where the reply's figures and the chat's text are kept, and what earlier chats
-    left there; None keeps nothing. `strategy` is the turn's strategy as the user wrote it.
+    `kept_dir` is the folder for the reply's figures and the chat's text, and has those of earlier
+    chats; None keeps nothing. `strategy` is the turn's strategy as the user wrote it.
     """
 
     load: LoadPair
@@ -96,7 +96,7 @@ class RequestedChat:
 class ChatRun:
     """One load and one turn of a client, whose events are printed.
 
-    `plan` decides the GPU layers that were left open; without it llama.cpp does.
+    `plan` decides the automatic GPU layers; without it llama.cpp does.
     """
 
     def __init__(
@@ -254,7 +254,7 @@ class Printer:
         """The reply grew."""
 
     def control(self, event: ControlReported) -> None:
-        """Auto reports what it knows."""
+        """Auto reports its measurements."""
 
     def finished(self, event: TurnFinished, strategy: str) -> None:
         """The reply is complete or was stopped; `strategy` is the one in force then, as text."""
@@ -308,7 +308,7 @@ class JsonPrinter(Printer):
     _n_opening = _n_left = 0
 
     def started(self, event: TurnStarted) -> None:
-        """Leave out of the text what is no token's, so that it is that of `tokens`."""
+        """Leave out the text before the first token, so that the text is that of `tokens`."""
         super().started(event)
         self._n_opening = self._n_left = len(event.opening)
 
@@ -421,7 +421,7 @@ def finished_object(
     Args:
         event: The end of the reply.
         strategy: The strategy in force then, as text.
-        control: What Auto knows by then.
+        control: Auto's last report.
     """
     known = encode(control) if control else None
     if known:
@@ -476,11 +476,12 @@ not read this file. One that is damaged loses the lines that cannot be read."""
 STATES_OWNER = "command line"
 """Owner of the states of prompts that `paceline chat` reads."""
 MAX_REMEMBERED_BYTES = 500_000
-"""Bytes that are kept, the newest; indexing them takes half a second at the start of each run."""
+"""Upper bound of the bytes that are kept, the newest; indexing them takes half a second at the
+start of each run."""
 
 
 def load_texts(folder: Path) -> tuple[str, ...]:
-    """Return what earlier chats have left, the oldest first; what old versions kept goes.
+    """Return the texts of earlier chats, the oldest first; delete the files of old versions.
 
     Of the window's chats it goes at the window's start, to which it says how the switch was left.
     """

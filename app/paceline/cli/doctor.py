@@ -1,4 +1,4 @@
-"""`paceline doctor`: what a bug report needs, and what is known to be wrong with this machine."""
+"""`paceline doctor`: facts for a bug report, and known problems of this machine."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def collect(wish: KernelWish = "auto", servers: tuple[str, ...] = ()) -> dict[st
     """Return the report as plain data; touches no folder and loads no Qt.
 
     Args:
-        wish: Whose kernels are asked for.
+        wish: The requested kernels.
         servers: RPC servers that are asked for their devices, as HOST:PORT.
     """
     places = paths.Paths.from_environment()
@@ -216,7 +216,7 @@ def _demo_pair() -> dict[str, dict[str, Any]]:
 
 
 def _installed(places: paths.Paths, devices: Sequence[DeviceInfo]) -> list[dict[str, Any]]:
-    """Return how each model of this computer would take drafts back, and why if it cannot."""
+    """Return how each model on this computer would take drafts back, or why it cannot."""
     if not devices:
         return []
     from paceline.catalog.judge.pairing import NOTHING_TO_DRAFT

@@ -1,4 +1,4 @@
-"""`paceline hub`: search the Hub, list what a repository has, download a model.
+"""`paceline hub`: search the Hub, list a repository's models, download a model.
 
 A download keeps the same journals as the window's, so that either continues what the other began.
 """
@@ -188,10 +188,10 @@ def _files(hub: Hub, args: argparse.Namespace, is_stopped: Callable[[], bool]) -
 
 
 def named_repo(text: str) -> HubReference:
-    """Return which repository, and perhaps which revision and file of it, a text names.
+    """Return the repository, and perhaps revision and file, that a text names.
 
     Raises:
-        UsageError: It names none.
+        UsageError: It names no repository.
     """
     if is_reference(text):
         try:
@@ -206,7 +206,7 @@ def named_repo(text: str) -> HubReference:
 
 
 def as_object(model: HubModel) -> dict[str, Any]:
-    """Return a search's row for JSON; what is not known is null."""
+    """Return a search's row for JSON; unknown values are null."""
     return {
         "repo": model.repo,
         "downloads": model.downloads,
@@ -379,7 +379,7 @@ class Reporter:
         self._next_s = 0.0
 
     def show(self, download: Download) -> None:
-        """Show how it stands, at once or as the log's next line."""
+        """Show the state of a download, at once or as the log's next line."""
         self.shown = download.id
         text = _progress(download)
         if self._line.is_shown:

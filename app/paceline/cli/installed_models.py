@@ -27,10 +27,11 @@ class InstalledModels:
 
     Args:
         desk: Asks the engine.
-        current: Follows it.
+        current: The loaded pair.
         library: The models of this computer.
-        given: What the command line names, with values that are left to the program as such.
-        checked: Returns a load with these decided; raises `UserError` for a file that is no model.
+        given: The load of the command line, with automatic values unresolved.
+        checked: Returns a load with automatic values resolved; raises `UserError` for a file that
+            is no model.
     """
 
     def __init__(
@@ -59,8 +60,8 @@ class InstalledModels:
     async def load(self, path: str) -> None:
         """Load this model; see `server.on_request.Loads`.
 
-        What was given is loaded as the options say. Another model has no draft model but its own
-        head, and its target's options for the rest.
+        The model of the command line is loaded as the options say. Another model has no draft model
+        except its own head, and the target's options for the rest.
         """
         load = self._given
         if path != load.target.path:

@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from paceline.catalog.models import Models
 
 Planner = Callable[[ModelParams, Drafting, Sequence[DeviceInfo]], MemoryPlan]
-"""Plans a target and what drafts for it, for these devices."""
+"""Plans a target and its drafter for these devices."""
 
 
 USAGE_CODES = frozenset(
@@ -99,7 +99,7 @@ class StoppedError(UserError):
 def loaded_pair(
     load: LoadPair, paths: Paths, interrupts: Interrupts, *, in_process: bool
 ) -> Iterator[tuple[EngineClient, PairLoaded]]:
-    """Load a pair, tell its notes, and give the client that has it.
+    """Load a pair, print its notes, and yield the client that has it.
 
     Args:
         load: Files, or references to the Hub, which are downloaded.
@@ -120,7 +120,7 @@ def loaded_pair(
 
 
 def notes_of(loaded: PairLoaded) -> tuple[str, ...]:
-    """Return what is told about a load, that its text depends on drafts included."""
+    """Return the sentences about a load, a dependence of the text on drafts included."""
     sameness = loaded.sameness
     if sameness is None or sameness.holds is not False or sameness.is_exact:
         return loaded.notes
@@ -238,9 +238,9 @@ def _fetched(load: LoadPair, paths: Paths, is_stopped: Callable[[], bool]) -> Lo
 
 
 def head_finder(load: LoadPair, paths: Paths, *, in_process: bool) -> Callable[[], bool]:
-    """Return what says whether a pair has a head to draft with; its header is read once.
+    """Return a function that says whether a pair has a head to draft with; reads the header once.
 
-    Of a file that cannot be read, which the load will say, it says yes. `in_process` as in
+    For a file that cannot be read it returns True; the load reports that. `in_process` as in
     `with_local_files`.
     """
     return cache(partial(_has_head, load, paths, in_process=in_process))
@@ -279,7 +279,7 @@ def _refuse_sidecars(load: LoadPair, paths: Paths, *, in_process: bool) -> None:
 
 
 def _card_of(path: str, paths: Paths, *, in_process: bool) -> ModelCard:
-    """Return the card of a file, of a split model that of its first part; or of a reference.
+    """Return the card of a file or a reference; for a split model that of its first part.
 
     Args:
         path: Names it.
@@ -300,7 +300,7 @@ def _card_of(path: str, paths: Paths, *, in_process: bool) -> ModelCard:
 
 
 def _stopped(error: CancelledError | UserError, is_stopped: Callable[[], bool]) -> UserError:
-    """Return the error to report: after Ctrl+C every error is its consequence."""
+    """Return the error to report; after Ctrl+C every error counts as its consequence."""
     if is_stopped() or isinstance(error, CancelledError):
         return StoppedError(
             "cancelled",
@@ -367,8 +367,8 @@ class Asked:
     """The engine's description of itself, or why there is none.
 
     Attributes:
-        answer: What the native library says; None when it says nothing.
-        library_error: Why it says nothing; empty when it does.
+        answer: The native library's description, or None if there is none.
+        library_error: Why there is none, or empty.
         process_error: Why the engine's own process does not answer; empty when it does.
         seconds: From the start of that process to its answer, or until it was given up.
     """
@@ -380,7 +380,7 @@ class Asked:
 
 
 def ask_engine(servers: tuple[str, ...] = ()) -> Asked:
-    """Return what the engine says of itself, asked in its own process, then within this one.
+    """Return the engine's description, asked in its own process, then within this one.
 
     A library that crashes when it is loaded would end this program, too. So the process is asked
     first, which takes no longer than loading the library here; this program loads it only when
@@ -421,7 +421,7 @@ def _ask_process(servers: tuple[str, ...]) -> tuple[EngineDescribed | None, str,
 
 
 def _ask_here(servers: tuple[str, ...]) -> tuple[EngineDescribed | None, str]:
-    """Return what the native library says of itself, or why it says nothing."""
+    """Return the native library's description, or why there is none."""
     from paceline.engine.native import llama_backend
 
     try:

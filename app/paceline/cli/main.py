@@ -79,7 +79,7 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     """Return the parsed command line.
 
     Raises:
-        UsageError: It cannot be understood, or names what is not built yet.
+        UsageError: It cannot be parsed, or names a feature that does not exist yet.
         SystemExit: Help or version were printed.
     """
     parser = build_parser()
@@ -133,7 +133,7 @@ def run(
 
 
 def _lacking(error: ImportError) -> UserError:
-    """Return what a person can do about a library that is not there.
+    """Return the error for a missing library, with the remedy.
 
     Raises:
         ImportError: It is one of Paceline's own modules, which no installation lacks.
@@ -151,7 +151,7 @@ def _lacking(error: ImportError) -> UserError:
 
 
 def _files(arguments: Sequence[str]) -> list[Path]:
-    """The files that are given instead of a command; none where it is something else."""
+    """Return the files that are given instead of a command; empty if there is a command."""
     files = [Path(argument) for argument in arguments]
     are_files = not set(arguments) & {*COMMANDS} and all(map(os.path.isfile, arguments))
     return files if are_files else []

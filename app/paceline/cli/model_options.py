@@ -44,7 +44,7 @@ _SEE_THERE = "What a quantised one costs, --kv-type-k says."
 _LOADING = tuple(parameters_of(ModelParams).values())
 _DRAFT = "_draft"
 USUAL_STATES = "4GB, and no more than a tenth of what is free there"
-"""The disk that stored states may take where no option says it."""
+"""Disk space for stored states without an option."""
 
 
 def _is_shared(parameter: Parameter) -> bool:
@@ -76,7 +76,7 @@ def add_options(parser: Parser) -> None:
 
 
 def add_heads(group: argparse._ActionsContainer) -> None:
-    """Add the options that say which head drafts, one for each kind."""
+    """Add the options that choose the head that drafts, one for each kind."""
     for kind in usable_heads():
         if kind.id == MTP:
             group.add_argument(
@@ -131,11 +131,11 @@ def add_kernels(group: argparse._ActionsContainer) -> None:
 
 
 def add_state_cache(group: argparse._ActionsContainer, default: str) -> None:
-    """Add the option that says how much is kept of prompts that models have read.
+    """Add the option for the size of the prompt cache.
 
     Args:
-        group: Gets it.
-        default: What holds without it, in words.
+        group: The group of options.
+        default: The default in words.
     """
     group.add_argument(
         "--state-cache",
@@ -232,13 +232,13 @@ def settle(
     strategies: Iterable[str],
     has_head: Callable[[], bool],
 ) -> LoadPair:
-    """Return the load without a drafter that no strategy uses, unless it was asked for.
+    """Return the load without a drafter that no strategy uses, unless it was requested.
 
     Args:
         load: From `read_pair`.
         args: The options.
-        strategies: What is to draft.
-        has_head: Asked where a strategy needs one; see `loading.head_finder`.
+        strategies: The strategies in use.
+        has_head: Called if a strategy needs a head; see `loading.head_finder`.
 
     Raises:
         UsageError: A strategy needs a drafter that is not there.
@@ -287,7 +287,7 @@ def check_name(option: str, name: str | None) -> None:
 
 
 def read_params(path: str, args: argparse.Namespace, suffix: str) -> ModelParams:
-    """Return how to load a model.
+    """Return the parameters of a model.
 
     Args:
         path: A path, or a reference to the Hub.
@@ -347,12 +347,12 @@ def read_kernels(args: argparse.Namespace) -> KernelWish:
 
 
 def read_states(args: argparse.Namespace, folders: Paths, *, is_on: bool) -> StateStorage | None:
-    """Return where states of texts are kept, or None if nowhere.
+    """Return the storage of the prompt cache, or None if there is none.
 
     Args:
         args: The options.
         folders: The program's folders.
-        is_on: Whether they are kept where the option does not say it.
+        is_on: Whether it is on without the option.
     """
     size = args.state_cache
     if size == OFF or (size is None and not is_on):

@@ -36,7 +36,7 @@ from paceline.sizes import readable_size
 _TITLES = ("name", "parameters", "quantisation", "context", "size", "place", "path")
 _RIGHT = tuple(map(_TITLES.index, ("parameters", "context", "size")))
 _MAX_PATH_CHARS = 4096
-"""Characters of a path on Linux; only what breaks lines is to be taken out."""
+"""Upper bound of a path on Linux, so that nothing is cut; only line breaks are taken out."""
 
 
 def add(parser: Parser) -> None:

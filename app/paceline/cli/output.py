@@ -28,7 +28,7 @@ _CONTROLS = {code: "�" for code in (*range(32), *range(127, 160)) if chr(code)
 """Characters that could move the cursor or recolour a terminal, which no model may do."""
 _MAX_CELL_CHARS = 1000
 POLL_S = 0.5
-"""Seconds between two looks at what is followed."""
+"""Seconds between two updates of the line."""
 
 
 class Results:
@@ -98,7 +98,7 @@ def use_utf8() -> None:
 
 
 def discard_stdout() -> None:
-    """Send what is still in stdout's buffer nowhere; the flush at exit would fail once more."""
+    """Discard the rest of stdout's buffer; the flush at exit would fail once more."""
     with contextlib.suppress(OSError, ValueError):
         null = os.open(os.devnull, os.O_WRONLY)
         os.dup2(null, sys.stdout.fileno())
@@ -106,7 +106,7 @@ def discard_stdout() -> None:
 
 
 def keep_from_native_code() -> None:
-    """Send what native code prints to stdout nowhere; what is written here goes where it went."""
+    """Discard native code's output to stdout; the program's own results still reach it."""
     ours = os.dup(sys.stdout.fileno())
     encoding, errors = sys.stdout.encoding, sys.stdout.errors
     discard_stdout()
@@ -151,7 +151,7 @@ class ProgressLine:
                 print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
 
     def follow(self, words: Callable[[], str]) -> None:
-        """Show what `words` returns on a thread of its own, again and again, up to `clear`."""
+        """Show the result of `words` repeatedly, on a thread of its own, until `clear`."""
         if self.is_shown:
             self.clear()
             self._is_over.clear()
@@ -180,7 +180,7 @@ class ProgressLine:
 def in_columns(rows: Sequence[Sequence[str]], right: Collection[int] = ()) -> str:
     """Return rows of equal length as lines, each column as wide as its widest cell.
 
-    What could break a line or recolour a terminal is left out of the cells.
+    Line breaks and control characters are left out of the cells.
 
     Args:
         rows: The first one may be the titles.

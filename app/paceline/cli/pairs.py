@@ -1,4 +1,4 @@
-"""`paceline pairs`: whether two models go together, and pairs that are known to.
+"""`paceline pairs`: check whether two models go together, and list pairs that do.
 
 ``check --json`` prints ``{"ok", "reasons": [{"code", "text"}], "remedy": {"text", "target",
 "draft"} | null, "memory": [{"device", "weights", "kv", "compute", "free"}]}``: both models
@@ -96,7 +96,7 @@ def run(args: argparse.Namespace) -> int:
     """Carry out a `pairs` command; returns the exit code.
 
     Raises:
-        UserError: A model cannot be looked at.
+        UserError: A model cannot be read.
     """
     with Interrupts() as interrupts, open_models(Paths.from_environment()) as models:
         # A file that keeps its reader busy would keep Ctrl+C waiting.

@@ -1,4 +1,4 @@
-"""Options of the command line that are made of declared parameters, and what they give."""
+"""Options of the command line made from declared parameters, and their values."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ def add_parameters(
     suffix: str = "",
     **places: str,
 ) -> None:
-    """Add the options of all parameters that have one; what is not given stays None.
+    """Add the options of all parameters that have one; options that are not given stay None.
 
     Args:
-        group: Where they are listed.
+        group: Group of the help that lists them.
         parameters: In the order of the help.
         suffix: Follows the names: empty, or ``_draft`` for the draft model's options.
-        places: Put into the braces of the help.
+        places: Values for the braces in the help texts.
     """
     places["suffix"] = suffix.replace("_", "-")
     for parameter in parameters:
@@ -66,7 +66,7 @@ def given(
     Args:
         args: The parsed command line.
         parameters: Whose options may have been given.
-        suffix: As of `add_parameters`.
+        suffix: As in `add_parameters`.
     """
     values = ((each.name, getattr(args, each.name + suffix)) for each in parameters if each.option)
     return {
@@ -77,7 +77,7 @@ def given(
 
 
 def written(parameter: Parameter, value: object, suffix: str = "") -> str:
-    """Return the option by which a value was given."""
+    """Return the option that gives this value, as text."""
     option = parameter.option or Option()
     is_flag = option.flag and value == _of_flag(parameter)
     return _named(option.flag if is_flag else option.name or parameter.name, suffix)
@@ -88,7 +88,7 @@ def _named(name: str, suffix: str) -> str:
 
 
 def _of_flag(parameter: Parameter) -> object:
-    """Return what the option without a value gives."""
+    """Return the value of an option that is given without one."""
     return not parameter.default if parameter.kind == "bool" else parameter.auto
 
 
@@ -100,7 +100,7 @@ def _reader(parameter: Parameter, option: Option, name: str) -> Callable[[str], 
 
 
 def read_by(read: Callable[[str], Any]) -> Callable[[str], Any]:
-    """Return what reads an option's text by a function that may refuse it."""
+    """Return a converter for an option's text that turns a value out of range into wrong usage."""
 
     def checked(text: str) -> Any:
         try:

@@ -23,9 +23,10 @@ EARLIER_USER = "earlier"
 """The drafter that copies an earlier reply."""
 TEMPLATES = ("chatml", "gemma", "llama3", "phi", "mistral", "plain", "continue")
 THINKING = ("off", "on", "low", "medium", "high", "max")
-"""Used in the help only, which loads no template; a test compares both with what there is."""
+"""Used in the help only, which loads no template; a test compares it with the templates'
+switches."""
 MAX_GRAMMAR_BYTES = 256_000
-"""Grammars that people write are smaller."""
+"""Upper bound of a grammar's file; grammars that people write are smaller."""
 
 
 def add_prompting(group: argparse._ArgumentGroup) -> None:
@@ -48,7 +49,7 @@ def add_prompting(group: argparse._ArgumentGroup) -> None:
 
 
 class _KnownStrategies:
-    """The ids of the drafters, asked for when the help is shown: to know them loads all of them."""
+    """The ids of the drafters, resolved when the help is shown, since that imports all drafters."""
 
     def __str__(self) -> str:
         from paceline.engine.draft.registry import built_in
@@ -57,7 +58,7 @@ class _KnownStrategies:
 
 
 def add_strategy(group: argparse._ArgumentGroup) -> None:
-    """Add the options that say what drafts."""
+    """Add the options for the drafting strategy."""
     strategy = group.add_argument(
         "--strategy",
         metavar="ID[+ID…][:KEY=VALUE]…",
@@ -76,7 +77,7 @@ def add_strategy(group: argparse._ArgumentGroup) -> None:
 
 
 def add_exact(group: argparse._ArgumentGroup) -> None:
-    """Add the option for replies that depend on nothing but what was asked."""
+    """Add the option of exact mode."""
     group.add_argument(
         "--exact",
         action="store_true",
@@ -110,7 +111,7 @@ def add_translation(parser: Parser) -> None:
 
 
 def translating(args: argparse.Namespace, drafting: Drafting) -> Drafting:
-    """Return a draft model with what the options say of another vocabulary."""
+    """Return a draft model with the options for another vocabulary."""
     if not isinstance(drafting, DraftModel):
         return drafting
     replacing = tuple((ours, theirs) for ours, theirs in args.spec_replace)
@@ -191,7 +192,7 @@ def read_lookup_cache(args: argparse.Namespace) -> str:
 
 
 def read_file(path: Path, most: int, hint: str) -> bytes:
-    """Return what a file holds.
+    """Return a file's content.
 
     Raises:
         UsageError: It is larger than `most` bytes.

@@ -163,7 +163,7 @@ def _tell(args: argparse.Namespace, endpoint: str, devices: list[str]) -> None:
 
 
 def _listens(port: int) -> bool:
-    """Return whether this process listens; a connection would keep clients waiting."""
+    """Return whether this process listens; opens no connection, which would block clients."""
     connections = psutil.Process().net_connections("tcp4")
     return any(
         each.status == psutil.CONN_LISTEN and each.laddr.port == port for each in connections

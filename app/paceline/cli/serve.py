@@ -212,7 +212,7 @@ def _tell(args: argparse.Namespace, endpoint: Endpoint, load: LoadPair) -> None:
 
 
 def _serve(endpoint: Endpoint, interrupts: Interrupts, asked_to_end: list[int]) -> int:
-    """Wait until the server is told to end, and has ended."""
+    """Wait until the server has been asked to end, and has ended."""
     n_told = 0
     while not endpoint.wait(_POLL_S):
         if interrupts.hit:
@@ -266,10 +266,10 @@ def read_key(args: argparse.Namespace) -> str:
 
 
 def read_origins(args: argparse.Namespace) -> tuple[str, ...]:
-    """Return the pages that may ask.
+    """Return the origins of web pages that may send requests.
 
     Raises:
-        UsageError: One is no page's address as browsers tell it.
+        UsageError: One is no origin as browsers send it.
     """
     wrong = next((each for each in args.allow_origin if not _ORIGIN.fullmatch(each)), None)
     if wrong is not None:
@@ -285,7 +285,7 @@ def read_ignored(args: argparse.Namespace) -> tuple[str, ...]:
     """Return the expressions of lines whose changes are ignored.
 
     Raises:
-        ValueOutOfRangeError: One cannot be.
+        ValueOutOfRangeError: One is invalid.
     """
     from paceline.server.unchanged import check_expression
 

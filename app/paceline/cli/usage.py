@@ -34,7 +34,7 @@ class Parser(argparse.ArgumentParser):
 
         Args:
             fill: Adds the options, once, when the first command line is parsed.
-            settings: As of `argparse.ArgumentParser`.
+            settings: As in `argparse.ArgumentParser`.
         """
         settings.setdefault("formatter_class", _HelpFormatter)
         super().__init__(allow_abbrev=False, **settings)
@@ -57,7 +57,7 @@ class Parser(argparse.ArgumentParser):
         return super()._get_values(action, arg_strings)
 
     def _print_message(self, message: str, file: Any = None) -> None:
-        """Write help or the version; unlike the original, tell it when that fails."""
+        """Write help or the version; unlike the original, report a failure."""
         del file
         print_result(message)
 

@@ -1,10 +1,10 @@
-"""The queue in front of one engine, and the tickets of those who ask.
+"""The queue of requests to one engine, with a ticket for each.
 
-Any number of askers (the person at the window, other programs, counting, idle work) share one
-engine, which carries out one command at a time. The more urgent priority goes first, and within a
-priority who came first. Nothing that runs is ended for another request, except what was asked for
-with `Priority.IDLE`: that gives way to a reply or a load, what is said aside or read ahead to any
-other request, and its asker may ask again.
+Any number of clients (the window, other programs, token counting, idle work) share one engine,
+which carries out one command at a time. The more urgent priority goes first, and within a priority
+the older request. A running request is not ended for another one, except those with
+`Priority.IDLE`: they give way to a reply or a load, `SayAside` and `ReadAhead` to any other
+request, and may be requested again.
 
 Cancelling is a flag beside the queue, so that it never waits for other commands; it is tied to a
 ticket, so that a late click cannot stop the next one.
@@ -70,7 +70,7 @@ Listener = Callable[[Event], None]
 State = Literal["waiting", "running", "over"]
 
 EngineEvent = LoadProgressed | PairLoaded | LoadFailed | Unloaded | SamenessChanged | EngineDied
-"""Events that concern everyone who uses the engine."""
+"""Events that concern all users of the engine."""
 _OF_ENGINE = get_args(EngineEvent)
 
 _ANSWERS: dict[type[Command], tuple[type[Event], ...]] = {
@@ -92,7 +92,8 @@ _ANSWERS: dict[type[Command], tuple[type[Event], ...]] = {
 STOPPABLE = (LoadPair, StartTurn, Calibrate, MeasureReading, SayAside, ReadAhead)
 """Commands that can be cancelled while they are carried out."""
 _STARTING = (LoadPair, DescribeEngine)
-"""Commands that start an engine where there is none; the death of the one before is not theirs."""
+"""Commands that start an engine if there is none; they do not fail by the death of the engine
+before."""
 _PRESSING = (StartTurn, LoadPair)
 
 _logger = logging.getLogger(__name__)
@@ -109,23 +110,23 @@ class Priority(IntEnum):
 
 
 def _hear_nothing(_event: Event) -> None:
-    """Stand in for a listener that failed."""
+    """No-op listener, used after the given one has failed."""
 
 
 class Ticket:
-    """One request: what became of it, and the way to stop it. Any thread.
+    """One request: its state, its events, and a way to stop it. Any thread.
 
-    Events go to the listener that was given, on the thread that the client says; without one they
-    are kept, and iterating over the ticket gives each of them and ends with the last.
+    Events go to the given listener, on the client's thread; without a listener they are kept, and
+    iterating over the ticket yields each of them and ends after the last.
 
     Attributes:
-        command: What was asked for.
+        command: The command.
         priority: How urgent it is.
-        asker: Who asked, in a word for people.
-        gave_way: Whether it was ended for something more urgent.
+        asker: Name of the requesting part or program, for people.
+        gave_way: Whether it was ended for a more urgent request.
         answer: The event that ended it, or None if it is not over, or its command has no answer.
-        turn: The turn that a `Tune` is for; None means the one that runs.
-        is_stopped: Whether it is to be stopped when it begins.
+        turn: The turn that a `Tune` is for; None means the running one.
+        is_stopped: Whether it will be stopped as soon as it begins.
     """
 
     def __init__(
@@ -159,7 +160,7 @@ class Ticket:
 
     @property
     def place(self) -> int:
-        """Its place in the queue: 1 is the next one, or 0 if it runs, or is over."""
+        """Position in the queue: 1 is the next one; 0 means that it runs or is over."""
         return self._broker.place_of(self)
 
     def cancel(self) -> None:
@@ -171,7 +172,7 @@ class Ticket:
         self._broker.tune(self, strategy)
 
     def wait(self, timeout: float | None = None) -> Event | None:
-        """Wait until it is over and return its answer, or None if there is none, or not in time.
+        """Wait until it is over and return its answer, or None if it has none or at the timeout.
 
         Args:
             timeout: Seconds; None waits without a limit.
@@ -217,7 +218,7 @@ class Broker:
     """Takes requests from any thread, and hands them to the one thread that drives the engine.
 
     Attributes:
-        flag: Stops what runs; polled by the engine.
+        flag: Stops the running command; polled by the engine.
         running: The ticket that is being carried out, or None.
     """
 
@@ -244,11 +245,11 @@ class Broker:
         """Queue a command.
 
         Args:
-            command: What is to be done.
+            command: The command.
             priority: How urgent it is.
-            on_event: Called with each of its events on the engine's thread, and on the caller's
-                with that of a request that ends while it waits, or None if the ticket keeps them.
-            asker: Who asks.
+            on_event: Called with each of its events on the engine's thread, or on the caller's if
+                the request ends while it waits. None: the ticket keeps the events.
+            asker: Name of the requesting part or program, for people.
 
         Returns:
             Its ticket. After `close` it is over and answered by an `EngineDied`.
@@ -271,14 +272,14 @@ class Broker:
         self._changed.notify()
 
     def _stop_reading(self, owners: Sequence[str]) -> None:
-        """Let nothing be read ahead any more that is to be dropped; the lock is held."""
+        """Stop reading ahead for owners whose states will be dropped; the lock is held."""
         for _, _, each in self._waiting:
             if isinstance(each.command, ReadAhead):
                 owner = each.command.turn.owner
                 each.is_stopped |= not owners or (owner is not None and owner.name in owners)
 
     def _make_way(self, ticket: Ticket) -> None:
-        """Stop what uses time that this request needs; the lock is held."""
+        """Stop idle work that delays this request; the lock is held."""
         running = self.running
         if self._is_idle:
             self.flag.set()
@@ -296,7 +297,7 @@ class Broker:
             self.flag.set()
 
     def watch(self, listener: Callable[[EngineEvent], None]) -> None:
-        """Call `listener` with every `EngineEvent` on the engine's thread, before the asker."""
+        """Call `listener` with every `EngineEvent` on the engine's thread, before the request's."""
         self._watchers.append(listener)
 
     def place_of(self, ticket: Ticket) -> int:
@@ -315,9 +316,9 @@ class Broker:
             self._finish(ticket, stopped(ticket.command))
 
     def cancel_open(self) -> None:
-        """Stop the request that runs, or as soon as it begins the one that waits.
+        """Stop the running request, or the waiting one as soon as it begins.
 
-        For a queue of one asker, who hands in one request after the other has ended.
+        For a queue with one client, which sends a request only after the last one has ended.
         """
         with self._changed:
             if self.running is not None and isinstance(self.running.command, STOPPABLE):
@@ -346,7 +347,7 @@ class Broker:
         return self._is_closed
 
     def close(self) -> None:
-        """Stop what runs and answer what waits; from now on nothing is taken."""
+        """Stop the running request, answer the waiting ones, and refuse new ones."""
         with self._changed:
             self._is_closed = True
             self.flag.set()  # what cannot be cancelled, such as the start of a process, heeds it
@@ -382,7 +383,7 @@ class Broker:
             return ticket
 
     def done(self) -> None:
-        """Say that the running request has been carried out."""
+        """Mark the running request as carried out."""
         with self._changed:
             ticket, self.running = self.running, None
             late = [each for _, _, each in self._waiting if each.turn is not None]
@@ -407,9 +408,9 @@ class Broker:
             return self._is_idle
 
     def take_between(self) -> Tune | Remember | DropStates | None:
-        """Take what can be carried out between two steps of the running turn.
+        """Take a command that can be carried out between two steps of the running turn.
 
-        That is a `Tune` for it, or what lets the engine know of a deletion.
+        That is a `Tune` for it, or a command after a deletion.
         """
         if not self._waiting:  # the common case costs no lock; a missed request waits one step
             return None
@@ -427,7 +428,7 @@ class Broker:
         return None
 
     def emit(self, event: Event) -> None:
-        """Pass an event of the engine on: to those who watch it, then to the asker."""
+        """Pass an event of the engine to the watchers, then to the request's listener."""
         if isinstance(event, _OF_ENGINE):
             self._tell_all(event)
         if isinstance(event, EngineDied):
@@ -438,7 +439,7 @@ class Broker:
             self.running.tell(event)
 
     def _die(self, death: EngineDied) -> None:
-        """Answer what needs the models that died with the engine; a load that waits goes on."""
+        """Answer requests that need the dead engine's models; a waiting load stays queued."""
         ticket = self.running
         if ticket is not None and isinstance(ticket.command, _STARTING):
             self._death = death  # its answer, unless another engine gives one
@@ -451,7 +452,7 @@ class Broker:
             self._finish(each, death)
 
     def fail(self, death: EngineDied) -> None:
-        """Answer everything with a death: what carried commands out has ended by an error."""
+        """Answer everything with a death, after the service has ended by an error."""
         self._tell_all(death)
         with self._changed:
             running, self.running, self._death = self.running, None, None
@@ -463,7 +464,7 @@ class Broker:
     # ------------------------------------------------------------------------------- within
 
     def _tell_all(self, event: EngineEvent) -> None:
-        """Pass an event on to those who watch; the error of one is logged and nothing else."""
+        """Pass an event to the watchers; an error of one is only logged."""
         for listener in tuple(self._watchers):
             try:
                 listener(event)
@@ -471,7 +472,7 @@ class Broker:
                 _logger.exception("a listener of the engine failed")
 
     def _remove(self, ticket: Ticket) -> bool:
-        """Take a ticket out of the queue; the lock is held. False: it does not wait."""
+        """Remove a ticket from the queue and return whether it was there; the lock is held."""
         n_before = len(self._waiting)
         self._waiting = [each for each in self._waiting if each[2] is not ticket]
         return len(self._waiting) < n_before
@@ -485,7 +486,7 @@ class Broker:
 
     @staticmethod
     def _finish(ticket: Ticket, answer: Event | None) -> None:
-        """End a request; `answer` counts where it has none yet."""
+        """End a request, with `answer` if it has none yet."""
         if answer is not None:
             ticket.tell(answer)
         ticket.end()

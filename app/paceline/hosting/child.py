@@ -1,4 +1,4 @@
-"""The engine's process: what runs in it, from its first line to its last.
+"""The engine's process: everything that runs in it.
 
 Three threads. The main thread carries out commands, as the window's engine thread does when it
 hosts the engine itself. A reader takes commands off the pipe, so that a cancel reaches the flag
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 BEAT_EVERY_S = 0.5
 MIN_DECODE_LIMIT_S = 10.0
 MAX_SLOWDOWN = 20.0
-"""A decode that takes this many times as long per token as the slowest one before hangs."""
+"""Factor over the slowest decode before, per token, from which a decode counts as hanging."""
 
 _MAX_OUTPUT_BYTES = 1 << 20
 
@@ -131,10 +131,10 @@ def _read(line: ChildPipe, broker: Broker) -> None:
 
 
 class Uplink:
-    """Events, reports and log records to the process that started this one; any thread sends.
+    """Events, reports and log records for the process that started this one; any thread sends.
 
     Attributes:
-        n_events: Messages sent so far that tell of progress.
+        n_events: Messages of progress sent so far.
     """
 
     def __init__(self, line: ChildPipe) -> None:
@@ -175,7 +175,7 @@ class LogHandler(logging.Handler):
 class Pulse:
     """Sends a `Beat` twice a second between `start` and `stop`, from a thread of its own.
 
-    The watchdog in the window's process takes a busy process without a pulse for dead.
+    The watchdog in the window's process counts a busy process without a pulse as dead.
     """
 
     def __init__(self, uplink: Uplink, service: EngineService) -> None:

@@ -1,8 +1,8 @@
 """The interface to the engine, the same wherever it runs.
 
-A client owns a `Broker`, which any number of askers put requests into, and one service: the engine
-itself, or one that hands commands to an engine in a process of its own. On one thread it hands the
-service one command after the other; the service emits events on that thread.
+A client owns a `Broker`, the queue of requests, and one service: the engine itself, or one that
+passes commands to an engine in a process of its own. On one thread it gives the service one command
+after the other; the service emits events on that thread.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class EngineClient(Protocol):
         """Queue a command; see `Broker.request`."""
 
     def watch(self, listener: Callable[[EngineEvent], None]) -> None:
-        """Call `listener` with what concerns all askers; see `Broker.watch`."""
+        """Call `listener` with the events that concern all users; see `Broker.watch`."""
 
     @property
     def running(self) -> Ticket | None:
@@ -56,11 +56,11 @@ class QueuedClient:
         return ticket
 
     def _drive(self) -> None:
-        """See that what is queued is carried out; called after each request, by its asker."""
+        """Ensure that queued requests are carried out; called on the caller's thread after each."""
         raise NotImplementedError
 
     def watch(self, listener: Callable[[EngineEvent], None]) -> None:
-        """Call `listener` with what concerns all askers; see `Broker.watch`."""
+        """Call `listener` with the events that concern all users; see `Broker.watch`."""
         self._broker.watch(listener)
 
     @property
@@ -78,10 +78,10 @@ class Service(Protocol):
 
 @runtime_checkable
 class Watcher(Protocol):
-    """A service to which something can happen between two commands."""
+    """A service whose state can change between two commands."""
 
     def look(self) -> None:
-        """See whether something has happened; called regularly while no command is carried out."""
+        """Check for a change; called regularly while no command is carried out."""
 
 
 @runtime_checkable
@@ -93,17 +93,17 @@ class Idler(Protocol):
 
 
 IDLE_AFTER_S = 0.2
-"""Commands of a script or a benchmark follow each other faster: that is no idle time."""
+"""Seconds without a command after which idle time begins; commands of a script or a benchmark
+follow each other faster."""
 
 
 def next_ticket(
     broker: Broker, idle: Callable[[], bool] | None, timeout: float | None = None
 ) -> Ticket | None:
-    """Take the next request; when none comes for a while, use the time.
+    """Take the next request; do idle work when none comes for `IDLE_AFTER_S`.
 
     Args:
-        broker: Holds the requests. One that comes while the time is used sets its flag, which
-            stops that use.
+        broker: Holds the requests. A new one sets its flag, which stops idle work.
         idle: `Idler.idle`, or None.
         timeout: Seconds to wait after that; None waits without a limit.
 
@@ -120,4 +120,4 @@ def next_ticket(
 
 
 ServiceFactory = Callable[[Callable[[Event], None], Broker], Service]
-"""Makes a service from where its events go to and where its commands come from."""
+"""Makes a service from the receiver of its events and the broker of its commands."""

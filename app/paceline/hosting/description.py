@@ -1,4 +1,4 @@
-"""Asks a process of its own what the native library is, which loads no model for that."""
+"""Description of the native library by a process of its own, which loads no model."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from paceline.workers.worker import Worker
 
 
 def describe_engine(seconds: float, servers: tuple[str, ...] = ()) -> EngineDescribed:
-    """Return what the native library says of itself; it is not loaded here.
+    """Return the native library's description of itself, without loading it here.
 
     Args:
         servers: RPC servers that are asked for their devices, as HOST:PORT.
-        seconds: That the process may take to start, and then to answer.
+        seconds: Time limit for the process's start, and again for its answer.
 
     Raises:
-        NoAnswerError: It says nothing.
+        NoAnswerError: The process did not answer.
     """
     worker = Worker(run_description, description_language(), start_s=seconds)
     with closing(worker):
@@ -41,7 +41,7 @@ def _described(payload: bytes) -> EngineDescribed:
 
 
 def run_description(pipe: socket.socket) -> None:
-    """Be the process; never returns."""
+    """Run the process; never returns."""
     from paceline.engine.native import llama_backend, report_aborts
 
     line = ChildPipe(pipe)

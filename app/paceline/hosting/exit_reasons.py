@@ -1,6 +1,6 @@
-"""Reasons for the end of the engine's process, in words for its users, and its restarts.
+"""Reasons for the end of the engine's process, in words for users, and the policy of restarts.
 
-Tells the usual causes apart: too little memory, a file that changed while it was read, an
+Distinguishes the usual causes: too little memory, a file that changed while it was read, an
 instruction that the CPU does not know, a fault in native code.
 """
 
@@ -105,7 +105,7 @@ def describe_death(end: End) -> Death:
 
 
 def told_later(hint: str) -> str:
-    """Return a hint that the engine starts again in a minute, in place of with the next message."""
+    """Return a hint that the engine starts again in a minute, not with the next message."""
     if hint == AGAIN:
         return LATER
     if not isinstance(hint, Sentence):
@@ -139,7 +139,7 @@ class RestartPolicy:
         self._deaths: deque[float] = deque(maxlen=most)
 
     def note_death(self) -> None:
-        """Count a death that was not asked for."""
+        """Count an unrequested end of the process."""
         self._deaths.append(self._clock())
 
     @property

@@ -1,4 +1,4 @@
-"""RPC servers as the cause of an end of the engine's process, whose models were on their devices.
+"""RPC servers as the cause of the end of an engine's process with models on their devices.
 
 llama.cpp ends the process when a connection breaks, and waits without end for a server that says
 nothing more. Afterwards each server is asked whether it is still there.
@@ -15,7 +15,8 @@ from paceline.hosting.exit_reasons import AGAIN, Death
 from paceline.sentence import joined, sentence
 
 EndKind = Literal["broken", "hung", "other"]
-"""A connection broke; the process did not go on and was ended; or another end."""
+""""broken": a connection broke; "hung": the process stopped and was killed; "other": any other
+end."""
 _FILE = "ggml-rpc.cpp"
 
 
@@ -28,8 +29,8 @@ def with_servers(death: Death, servers: Sequence[str], kind: EndKind) -> Death:
     """Return a death that names the servers which do not answer; takes two seconds at most.
 
     Args:
-        death: The death of a process, in words that know of no servers.
-        servers: Those that its models were on, as HOST:PORT; none: nothing is asked.
+        death: The death of a process, described without regard to servers.
+        servers: Servers with its models, as HOST:PORT; may be empty.
         kind: How the process ended.
     """
     if not servers:

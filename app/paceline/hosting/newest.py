@@ -1,4 +1,4 @@
-"""Questions to the engine of which only the newest counts, such as those about a changing text."""
+"""Requests to the engine of which only the newest counts, such as those about a changing text."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from paceline.messages import Command, Event
 
 
 class NewestQuestion:
-    """Asks one kind of question; a new one takes the place of the one before. Client's thread.
+    """Sends one kind of request; a new one replaces the one before. On the client's thread.
 
     Args:
         client: The engine.
@@ -32,13 +32,13 @@ class NewestQuestion:
         self._n_asked = 0
 
     def ask(self, command: Command) -> None:
-        """Ask; the answer to what was asked before does not count any more."""
+        """Send a request; events of earlier ones are ignored from now on."""
         self.drop()
         on_event = partial(self._on_event, self._n_asked)
         self._ticket = self._client.request(command, self._priority, on_event)
 
     def drop(self) -> None:
-        """Let no answer count any more."""
+        """Ignore events of all requests so far."""
         self._n_asked += 1
         if self._ticket is not None:
             self._ticket.cancel()

@@ -1,4 +1,4 @@
-"""The source of the computer's power: on its battery, work that is not asked for can wait."""
+"""The source of the computer's power: on battery, idle work can wait."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def is_on_battery(supplies: Path = _SUPPLIES) -> bool:
     Takes well under a millisecond. Any thread.
 
     Args:
-        supplies: The folder in which Linux tells of supplies of power.
+        supplies: The folder in which Linux lists power supplies.
     """
     if platform.system() == "Linux":
         return _is_discharging(supplies)

@@ -1,7 +1,7 @@
 """The engine in a process of its own: a service that hands every command to a child process.
 
 What llama.cpp cannot survive (a failed assertion, a lost file, memory that ran out) ends the child
-and nothing else: the host hears an `EngineDied`, or a `LoadFailed` when it happened in a load, and
+and nothing else: the host emits an `EngineDied`, or a `LoadFailed` when it happened in a load, and
 the next command starts another child. A child that hangs, or that sends something that is no
 message, is ended and replaced in the same way.
 
@@ -112,7 +112,7 @@ class LoadWatch:
 
     Args:
         command: The load.
-        note: Why it is a second try; told to the user when it succeeds.
+        note: Reason of a second try, shown to the user when it succeeds.
     """
 
     def __init__(self, command: LoadPair, note: str = "") -> None:
@@ -124,7 +124,7 @@ class LoadWatch:
         self._has_weights = False
 
     def hear(self, event: Event) -> Event:
-        """Take an event of the load; returns it, with the note added to a `PairLoaded`."""
+        """Update the state by an event; return it, with the note added to a `PairLoaded`."""
         match event:
             case LoadProgressed():
                 draft = params_of(self.command.drafting)
@@ -180,9 +180,9 @@ class LoadWatch:
 
 LOAD_CANCEL_S = 2.0
 TURN_CANCEL_S = 10.0
-"""A cancel that takes longer is carried out by ending the process."""
+"""Seconds after which a cancel is carried out by ending the process."""
 KEEP_S = 60.0
-"""Time to keep what was measured in a reply after its end, which no cancel can stop."""
+"""Time limit for storing the measurements of a reply after its end, which no cancel can stop."""
 UNSOUND = "compute-failed"
 """Code of a failed turn after which the process is ended: its device is in an unknown state."""
 
@@ -192,9 +192,9 @@ class ProcessService:
 
     Args:
         emit: Takes every event, on the thread that calls `handle`.
-        broker: Says whether the command under way is to be cancelled, and holds `Tune`s for it.
-        main: Runs in the child.
-        restarts: Whether and when a child that died is started again.
+        broker: Has the flag that cancels the running command, and `Tune`s for it.
+        main: Function that runs in the child.
+        restarts: Decides whether and when a dead child is restarted.
         sleep: Waits between two starts.
     """
 
@@ -224,7 +224,7 @@ class ProcessService:
         return child.pid if child else 0
 
     def handle(self, command: Command) -> None:
-        """Carry the command out; what happens to the child becomes an event."""
+        """Carry the command out; an end of the child becomes an event."""
         if not isinstance(command, (Shutdown, Cancel)):
             self.look()  # the child may have died since the last look
         match command:
@@ -260,7 +260,7 @@ class ProcessService:
                 assert_never(command)
 
     def look(self) -> None:
-        """Notice when the child has died between two commands."""
+        """Check whether the child has died between two commands."""
         child = self._keeper.child
         if child is None:
             return
@@ -360,7 +360,7 @@ class ProcessService:
                 pass  # nothing is loaded that could know of texts
 
     def _leave_servers(self) -> None:
-        """End a child that was to put models on RPC servers.
+        """End a child that may have models on RPC servers.
 
         Freeing them waits for the servers; and llama.cpp asks each one only once for its devices,
         which may be others when it is started anew.
@@ -451,7 +451,7 @@ class ProcessService:
         return None
 
     def _give_up(self, trouble: str) -> Death:
-        """End a child that hangs; own kernels in which it hangs are not used again.
+        """End a child that hangs, and stop using our own kernels if it hangs in them.
 
         With RPC servers it may be one of them that hangs.
         """
@@ -460,7 +460,7 @@ class ProcessService:
         return self._keeper.give_up(trouble)
 
     def _take(self, message: Upward) -> Event | None:
-        """Take a message of the child; returns it when it is an event of the engine."""
+        """Handle a message of the child; return it if it is an event of the engine."""
         if isinstance(message, Beat):
             self._watchdog.beat(message)
             return None
@@ -472,13 +472,13 @@ class ProcessService:
         return take_report(message)
 
     def _take_last(self, child: EngineProcess, seconds: float) -> None:
-        """Take a child's last messages, and then notice its end."""
+        """Handle a child's last messages, and then its end."""
         for _ in range(3):
             for message in child.receive(seconds):
                 self._take(message)
 
     def _pass_down(self, child: EngineProcess, command: Command) -> None:
-        """Pass on what can be carried out between two steps of a turn."""
+        """Pass on commands that can be carried out between two steps of a turn."""
         if isinstance(command, StartTurn):
             more = self._broker.take_between()
             with contextlib.suppress(FrameError):
@@ -486,7 +486,7 @@ class ProcessService:
                     self._n_open += 1
 
     def _lost(self, child: EngineProcess) -> Death:
-        """Say what became of a child that does not take a command."""
+        """Return the death of a child that does not accept a command."""
         with contextlib.suppress(WireError):
             self._take_last(child, POLL_S)
         if child.has_ended:
@@ -495,7 +495,7 @@ class ProcessService:
 
 
 class _Stop:
-    """Passes a cancel on to the child, and says when the child takes too long to obey."""
+    """Passes a cancel on to the child, and checks that the child obeys in time."""
 
     def __init__(self, command: Command, broker: Broker, watchdog: Watchdog) -> None:
         self._watchdog = watchdog
@@ -505,7 +505,7 @@ class _Stop:
         self._began: float | None = None
 
     def is_overdue(self, child: EngineProcess) -> bool:
-        """Return whether the child was told too long ago; passes a cancel on when it comes."""
+        """Pass on a new cancel; return whether the child has not obeyed one in time."""
         if self._began is not None:
             return self._watchdog.awake_s - self._began > self._limit_s
         if self._can_stop and self._flag.is_set():

@@ -1,7 +1,7 @@
-"""The wait for the first token: how much of the prompt is read, and how long the rest will take.
+"""The wait for the first token: progress of the prompt, and the estimated rest.
 
-Window, command line and server are told of a prompt in pieces of hundreds of tokens, each of which
-may take seconds. Between two of them the time that is left runs down.
+Progress is reported in pieces of hundreds of tokens, each of which may take seconds. Between two
+reports the remaining time counts down.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from paceline.sentence import joined, sentence
 from paceline.sizes import duration
 
 SHOWN_AFTER_S = 0.5
-"""Seconds for which a wait is not worth a word."""
+"""Seconds after which a wait is shown."""
 _MIN_WARM_TOKENS = 16
-"""Warm tokens from which on they are told of: nearly every prompt begins as the last one did."""
+"""Warm tokens from which they are mentioned: nearly every prompt shares a few with the last one."""
 _PRIOR_TOKENS = 64
-"""Tokens of this prompt that weigh as much as the speed of the last one."""
+"""Weight of the last prompt's speed in the estimate, in tokens of this prompt."""
 _MAX_GROWTH = 2.0
-"""The most that tokens that are left may take, by what those read last took."""
+"""Upper bound of the time per remaining token, relative to the tokens read last."""
 _WRONG, _WRONG_S = 1.25, 2.0
-"""The most by which an estimate may be too short that is held until it is true: so many times and
-seconds together."""
+"""Factor and seconds by which an estimate may be too short before it is raised; both must be
+exceeded."""
 
 
 class _Mark(NamedTuple):
@@ -35,13 +35,13 @@ class PromptWait:
     """Follows a prompt that is read.
 
     Args:
-        started: Tells of the prompt.
+        started: The event that begins the prompt.
         clock_s: Now, on the clock that all methods are given: monotonic seconds.
 
     Attributes:
         n_total: Tokens of the prompt.
-        n_warm: Those that needed no reading.
-        n_done: Those that are in the context, warm ones included.
+        n_warm: Tokens that were in the context or the prompt cache already.
+        n_done: Tokens in the context, warm ones included.
     """
 
     def __init__(self, started: TurnStarted, clock_s: float) -> None:
@@ -54,7 +54,7 @@ class PromptWait:
         self._most_s = math.inf
 
     def grow(self, event: PrefillProgressed, clock_s: float) -> None:
-        """Take how far it is."""
+        """Update the progress."""
         told = self.left_s(clock_s)
         self.n_done, self.n_total = event.n_done, event.n_total
         if self.n_done < self._marks[-1].n_done:  # it is read anew, after a decode that failed
@@ -69,7 +69,7 @@ class PromptWait:
         self._most_s = told if is_held and told is not None else math.inf
 
     def _rest_s(self) -> float:
-        """Return the seconds that the rest takes, by those that were taken.
+        """Return the estimated seconds for the rest, by the times so far.
 
         A token takes longer the more there are before it, so the growth counts as well.
         """
@@ -88,7 +88,7 @@ class PromptWait:
         return n_left * each_s
 
     def left_s(self, clock_s: float) -> float | None:
-        """Return how many seconds it still takes; never more than before, but for plain errors.
+        """Return the remaining seconds, which grow only if the estimate was far too short.
 
         None if nothing is known of its speed.
         """
@@ -99,11 +99,11 @@ class PromptWait:
         return max(left_s, 0.0)
 
     def read_s(self, clock_s: float) -> float:
-        """Return for how many seconds it has been read."""
+        """Return the seconds since the reading began."""
         return clock_s - self._began_s
 
     def words(self, clock_s: float, after_s: float = SHOWN_AFTER_S) -> str:
-        """Return a line about it; empty before it has taken so many seconds.
+        """Return a line about it; empty before it has taken `after_s` seconds.
 
         ``Reading 3,200 of 4,100 tokens · 2,048 were warm · about 6 s left``.
         """

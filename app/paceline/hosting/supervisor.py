@@ -1,6 +1,6 @@
-"""Supervises one child process: starts it when it is needed, sees when it hangs, says how it ended.
+"""Supervision of one child process: its start, detection of hanging, and the reason of its end.
 
-Two parts: the `Keeper` holds the process, the `Watchdog` judges what it hears from it.
+Two parts: the `Keeper` holds the process, the `Watchdog` judges its signs of life.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ itself, so there must be a limit."""
 _MAX_TICK_S = 0.5
 START_S = 60.0
 POLL_S = 0.02
-"""Seconds between looks at the host's own flags while it waits; messages are taken at once."""
+"""Seconds between polls of the host's own flags while it waits; messages are handled at once."""
 MAX_LOG_CHARS = 20_000
-"""Characters of one log record of the child."""
+"""Upper bound of the characters of one log record of the child."""
 
 EngineProcess = ChildProcess[Command, Upward]
 
@@ -49,8 +49,8 @@ class Keeper:
     """Holds the child, if there is one; belongs to one thread, like the child.
 
     Args:
-        main: What runs in the child.
-        restarts: Whether a child that died is started again.
+        main: Function that runs in the child.
+        restarts: Decides whether a dead child is restarted.
         sleep: Waits, for the back-off between two starts.
         is_closed: Returns whether the program ends: then no server is asked any more.
 
@@ -149,7 +149,7 @@ class Keeper:
         return self._with_servers(death, "hung")
 
     def explain_end(self) -> Death:
-        """Say why a child died that has ended unasked; counts as a death."""
+        """Return the cause of a child's unrequested end; counts as a death."""
         assert self.child is not None
         end = self.child.find_end()
         self.child = None
@@ -207,7 +207,7 @@ def _own_logger(name: str) -> str:
 
 
 class Watchdog:
-    """Tells a process that works from one that hangs, while it carries out a command.
+    """Decides whether a process that carries out a command works or hangs.
 
     Three signs of hanging: it sends nothing for `SILENT_S`, though a thread of its own should send
     a `Beat` twice a second (it is stopped, or the whole process is frozen); one native decode takes
@@ -247,7 +247,7 @@ class Watchdog:
         self._silent_s = 0.0
 
     def beat(self, beat: Beat) -> None:
-        """Take a beat of the process."""
+        """Handle a beat of the process."""
         self.hear()
         # Whole seconds: a stuck process still spends some CPU time on its beats. (`round` refuses
         # a NaN.)
@@ -258,7 +258,7 @@ class Watchdog:
         self._beat = beat
 
     def trouble(self) -> str:
-        """Return why the process must be given up, or ""; to be called several times a second."""
+        """Return why the process must be killed, or ""; called several times a second."""
         now = self._clock()
         passed = min(now - self._last_tick, _MAX_TICK_S)
         self._last_tick = now
@@ -279,7 +279,7 @@ class Watchdog:
         return ""
 
     def decode_trouble(self) -> str:
-        """Return why the process must be given up because of its running decode, or "".
+        """Return why the process must be killed because of its running decode, or "".
 
         Between two commands this is the only sign, since the process may be silent then.
         """

@@ -5,10 +5,10 @@ there is no event loop: requests come from the broker, cancelling is a flag besi
 leave by the listeners of their askers, which are called on this thread. The thread is never
 terminated; `close` asks it to end and waits.
 
-What carries the commands out is a service: the engine itself, on this thread, or one that hands
-them to an engine in a process of its own. Such a process may die without harm to this thread, and
-its service starts another one. After an exception that leaves a service everything that was asked
-for is answered with the engine's death, and the next request gets a new service.
+Commands are carried out by a service: the engine itself, on this thread, or one that passes them to
+an engine in a process of its own. Such a process may die without harm to this thread, and its
+service starts another one. After an uncaught exception of a service all open requests are answered
+with the engine's death, and the next request gets a new service.
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ if TYPE_CHECKING:
     from paceline.engine.model.backend import Backend
 
 POLL_EVERY_S = 0.5
-"""The time between two looks of a service that watches something while it has nothing to do."""
+"""Seconds between two checks of a `Watcher` while it has no command."""
 CLOSE_S = 5.0
 KILL_AFTER_S = 3.0
-"""A process that hangs while the client closes is ended after this time."""
+"""Seconds after which a process that hangs while the client closes is killed."""
 
 _logger = logging.getLogger(__name__)
 
@@ -79,7 +79,7 @@ def make_process_service(emit: Callable[[Event], None], broker: Broker) -> Servi
 
 
 def service_factory(host: EngineHost) -> ServiceFactory:
-    """Return what makes the engine where the settings want it."""
+    """Return the factory of a service for the host that the settings name."""
     return make_process_service if host == "process" else make_engine_service
 
 
@@ -87,7 +87,7 @@ class ThreadedClient(QueuedClient):
     """An `EngineClient` whose engine is driven by a thread of its own.
 
     Args:
-        make_service: Makes what carries out commands; called on that thread.
+        make_service: Makes the service; called on that thread.
     """
 
     def __init__(self, make_service: ServiceFactory = make_engine_service) -> None:
@@ -105,9 +105,9 @@ class ThreadedClient(QueuedClient):
                 self._thread.start()
 
     def change_host(self, host: EngineHost) -> None:
-        """Let another service carry out what is asked for from now on. Never waits.
+        """Carry out later requests by another service. Never waits.
 
-        It follows the old one when that is done with what was as urgent and asked for before;
+        It replaces the old one when that has carried out the earlier requests of the same priority;
         models must be loaded again.
         """
         self._make_service = service_factory(host)
@@ -117,7 +117,8 @@ class ThreadedClient(QueuedClient):
     def close(self) -> bool:
         """Stop the running command and shut the engine down; return False if it hangs after 5 s.
 
-        What waits is answered. A process with the engine is gone after this, also one that hangs.
+        Waiting requests are answered. A process with the engine is gone after this, also one that
+        hangs.
         """
         with self._starting:
             self._is_closed = True
@@ -149,7 +150,7 @@ class ThreadedClient(QueuedClient):
                 self._service = None
 
     def _end_service(self) -> None:
-        """End what a service watches, which does not end with it."""
+        """End the process of a service, which does not end with the service."""
         service = self._service
         if service is not None and isinstance(service, Watcher):
             with contextlib.suppress(Exception):

@@ -1,8 +1,8 @@
 """Messages on the pipe between the window's process and the engine's.
 
-Down go commands. Up come the engine's events and a few messages of the process itself, all as
-MessagePack; nothing is ever unpickled from the engine's process. Decoding checks everything: bytes
-that are not exactly a message raise a `WireError`, and their sender is replaced.
+The engine's process receives commands. It sends the engine's events and a few messages of its own,
+all as MessagePack; nothing from it is ever unpickled. Decoding checks everything: bytes that are
+not exactly a message raise a `WireError`, and their sender is replaced.
 """
 
 from __future__ import annotations
@@ -33,9 +33,8 @@ class Beat(Tagged, frozen=True):
         cpu_s: CPU seconds that the process has used.
         read_bytes: Bytes that it has read from files and disks.
         decode_s: Seconds that the running native decode has taken so far; 0 when there is none.
-        decode_limit_s: Seconds after which that decode counts as hanging; 0 means no number of
-            them.
-        own_kernels: The build of Paceline's own kernels that computes, or empty if llama.cpp's do.
+        decode_limit_s: Seconds after which that decode counts as hanging; 0 for no limit.
+        own_kernels: The build of Paceline's own kernels in use, or empty for llama.cpp's kernels.
     """
 
     n_events: int
@@ -90,9 +89,9 @@ def _fitting(data: Any) -> Any:
 
 
 def decoder(union: Any) -> Callable[[bytes], Any]:
-    """Return what decodes the bytes that `encode_message` gave for a message of a union.
+    """Return a decoder for the messages of a union that `encode_message` has encoded.
 
-    It raises a `WireError` where they are something else.
+    It raises a `WireError` for any other bytes.
     """
     # What it is made of takes some milliseconds, and each end of a pipe needs only its own.
     made = cache(lambda: msgspec.msgpack.Decoder(union, dec_hook=decode_other))

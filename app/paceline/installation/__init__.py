@@ -1,1 +1,1 @@
-"""This installation: how the program came here, its own kernels, and what native code it brings."""
+"""This installation: its form, its own kernels, and the native code that it brings."""

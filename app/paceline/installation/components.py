@@ -26,9 +26,9 @@ class Component:
     """One thing that is shipped.
 
     Attributes:
-        name: What it is called, with its version where it has one.
-        licence: The licence in a few words; empty means see the text.
-        text: The whole text, or empty if none came along.
+        name: Its name, with its version if it has one.
+        licence: The licence in a few words, or empty if only the text says it.
+        text: The whole licence, or empty if none was shipped.
     """
 
     name: str
@@ -37,7 +37,7 @@ class Component:
 
 
 def requirements() -> Sequence[str]:
-    """Return the distributions that this one needs; empty where no metadata came along."""
+    """Return the distributions that this one needs; empty without metadata."""
     try:
         required = metadata.requires("paceline") or []
     except metadata.PackageNotFoundError:
@@ -57,7 +57,7 @@ def resource_components(resources: Path) -> tuple[Component, ...]:
 
 
 def library_component(name: str) -> Component:
-    """Return what the metadata of an installed distribution say; without them its name alone."""
+    """Return a component from an installed distribution's metadata; without them its name alone."""
     try:
         distribution = metadata.distribution(name)
     except metadata.PackageNotFoundError:
@@ -79,7 +79,7 @@ def library_component(name: str) -> Component:
 
 
 def stated_licence(about: metadata.PackageMetadata) -> str:
-    """Return what a distribution's metadata call its licence; empty where they do not say."""
+    """Return the licence in a distribution's metadata, or empty if they name none."""
     licence = "\n".join(about.get_all("License-Expression") or about.get_all("License") or ())
     if licence:
         return licence
@@ -98,8 +98,8 @@ def listed_components(file: Path) -> tuple[Component, ...]:
         file: A parts list in CycloneDX's form; texts lie in files beside it.
 
     Returns:
-        The program, then the other parts by their names; none where the list cannot be read. What
-        a part itself was made of is told after its text.
+        The program, then the other parts by their names; empty if the list cannot be read. The
+        parts of a part are listed after its text.
     """
     try:
         parts = json.loads(file.read_text("utf-8"))["components"]

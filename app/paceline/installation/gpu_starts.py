@@ -19,7 +19,7 @@ from pathlib import Path
 from paceline.files import try_lock
 
 MAX_FAILED_STARTS = 2
-"""Starts in a row that have not come back, after which GPUs are left out."""
+"""Number of failed starts in a row after which GPUs are left out."""
 
 
 def noted_in() -> Path:
@@ -41,7 +41,7 @@ def n_lost() -> int:
 
 @contextlib.contextmanager
 def guarded() -> Iterator[bool]:
-    """Note a start for as long as the block runs; gives False where GPUs are to be left out.
+    """Note a start for as long as the block runs; yield False if GPUs must be left out.
 
     Where nothing can be written, or another process notes its own start, this one is not noted.
     """

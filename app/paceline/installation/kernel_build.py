@@ -70,10 +70,10 @@ def compile_library(compiler: list[str], parts: Parts, scratch: Path, say: Say) 
     """Return a library for all instruction sets, made in `scratch`.
 
     Args:
-        compiler: The words that call it.
-        parts: What goes into the library.
+        compiler: The command of the compiler.
+        parts: Sources and settings of the library.
         scratch: A folder of this build's own.
-        say: Is told about every object.
+        say: Called with a line about every object.
 
     Raises:
         BuildError: The compiler failed, or does not know AVX2.
@@ -150,7 +150,7 @@ def build(into: Path, sdist: Path | None, say: Say, shelf: Path | None = None) -
     Args:
         into: The folder; it is made if it is missing.
         sdist: The sources of the installed llama-cpp-python; pip fetches them if it is None.
-        say: Is told how far it is.
+        say: Called with lines about the progress.
         shelf: A folder that keeps ggml's headers and the library for other environments of this
             machine. What it has is neither fetched nor compiled again.
 

@@ -28,9 +28,9 @@ class Variant(NamedTuple):
 
     Attributes:
         isa: The namespace that the code is put into, by -DPACELINE_ISA.
-        flags: What the compiler is told.
+        flags: Flags of the compiler.
         register: The type of a register, and
-        function: one taking three of them, by which a compiler shows that it knows the set.
+        function: one with three of them as arguments; a compiler that accepts it knows the set.
     """
 
     isa: str
@@ -119,8 +119,8 @@ def library_name(for_key: str) -> str:
 def find(cache_dir: Path | None = None) -> Path | None:
     """Return the library that fits these sources and this ggml, if it was compiled.
 
-    Damaged ones are passed by. Reads some 3 MB. `cache_dir` is the user's; without it only what is
-    installed is looked at.
+    Damaged ones are skipped. Reads some 3 MB. `cache_dir` is the user's; without it only the
+    installation is searched.
     """
     has = key()
     return named(library_name(has), places(cache_dir)) if has else None

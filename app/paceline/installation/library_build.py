@@ -23,7 +23,7 @@ from paceline.files import new_content
 from paceline.installation.sealed_library import is_file
 
 Say = Callable[[str], None]
-"""Takes one line about how far the work is."""
+"""Receives one line about the progress of the work."""
 
 NOT_BUILT = "kernels-not-built"
 """The code of the error."""
@@ -85,10 +85,10 @@ def run_tool(task: str, command: Sequence[str], hint: str, say: Say) -> None:
     """Run a command whose failure ends the build.
 
     Args:
-        task: The beginning of the sentence that tells of a failure.
+        task: The beginning of the sentence about a failure.
         command: The command.
-        hint: What to do about a failure whose cause is not known.
-        say: Gets the lines that tell of errors.
+        hint: The remedy for a failure whose cause is not known.
+        say: Called with the lines about errors.
 
     Raises:
         BuildError: It failed.
@@ -107,7 +107,7 @@ def run_tool(task: str, command: Sequence[str], hint: str, say: Say) -> None:
 
 
 def find_compiler() -> list[str]:
-    """Return the words that call GCC or Clang: the one that CMake would pick too, where it can be.
+    """Return the command of GCC or Clang: if possible the one that CMake would choose, too.
 
     Raises:
         BuildError: There is none.
@@ -168,7 +168,7 @@ def outcome(command: Sequence[str]) -> tuple[int, str]:
 
 @contextlib.contextmanager
 def work_for(into: Path) -> Iterator[None]:
-    """See to it that a library can be put into a folder; the block makes it and puts it there.
+    """Prepare a folder for a library, which the block makes and puts there.
 
     Raises:
         BuildError: A file cannot be read or written, in the block or by this.

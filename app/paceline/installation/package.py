@@ -1,4 +1,4 @@
-"""The form in which this program came here (package, wheel or checkout), and its build's day.
+"""The form of this installation (package, wheel or checkout), and the day of its build.
 
 A package is a program that PyInstaller froze, with all that it needs. The day of the build is in
 a small file beside the modules of `paceline`, written by the build. Standard library only, since
@@ -43,7 +43,7 @@ class BuildRecord(NamedTuple):
 
 
 def is_packaged() -> bool:
-    """Return True where this is a program that PyInstaller froze."""
+    """Return whether this is a program that PyInstaller froze."""
     return bool(getattr(sys, "frozen", False))
 
 
@@ -73,12 +73,12 @@ def built_at() -> date | None:
 
 @cache
 def this_build() -> BuildRecord | None:
-    """Return what is known of this program's build, read once."""
+    """Return the record of this program's build, or None; read once."""
     return read_build(_PACKAGE)
 
 
 def read_build(package: Path) -> BuildRecord | None:
-    """Return what the build wrote into this folder of `paceline`, or None if that cannot be read.
+    """Return the record in this folder of `paceline`, or None if it cannot be read.
 
     Never raises: a file that is missing or damaged takes nothing from the program.
     """

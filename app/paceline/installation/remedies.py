@@ -1,4 +1,4 @@
-"""Remedies for an installation that lacks something, by how the program came here.
+"""Remedies for an incomplete installation, by its form.
 
 A package is installed again as a whole, a checkout by its bootstrap, and a wheel by the installer
 of the environment that it lies in. What needs a compiler or an installer of Python's is never said
@@ -25,7 +25,7 @@ QT_LIBRARIES = (
 """Debian's packages that bring all that Qt's libraries and its displays link to."""
 
 WHOLE = sentence("Install Paceline again.")
-"""The remedy of a package, and wherever nothing more exact is known."""
+"""The remedy of a package, and the fallback of all others."""
 
 
 def library_again() -> Sentence:
@@ -97,7 +97,7 @@ def kernels_tested_again(kept: Path | None) -> Sentence:
     """Return how own kernels that have failed are tried once more.
 
     Args:
-        kept: The file that keeps it, or None if it is kept nowhere.
+        kept: The file with the noted failure, or None if there is none.
     """
     if not package.is_packaged():
         return sentence("`paceline doctor --build-kernels` has them tested again.")
@@ -143,7 +143,7 @@ def installed(distribution: str, flags: str = "") -> str:
 
     Args:
         distribution: One that the program's metadata names.
-        flags: CMake's, for one that is compiled; none: it is compiled as by itself.
+        flags: CMake's flags for one that is compiled; empty for the default.
     """
     version = pinned(distribution)
     what = f"{distribution}=={version}" if version else distribution
@@ -154,7 +154,7 @@ def installed(distribution: str, flags: str = "") -> str:
 
 
 def bootstrap(words: str) -> str:
-    """Return the command that sets this checkout up; empty where this is none."""
+    """Return the command that sets this checkout up, or empty if this is no checkout."""
     file = Path(__file__).resolve().parents[3] / "packaging" / "bootstrap.py"
     return f'python3 "{file}" {words}' if file.is_file() else ""
 

@@ -27,7 +27,7 @@ def build(into: Path, say: Say) -> Path:
 
     Args:
         into: The folder; it is made if it is missing.
-        say: Is told what the compiler complains of.
+        say: Called with the compiler's messages.
 
     Returns:
         The library.

@@ -42,7 +42,7 @@ def sources_folder() -> Path | None:
 
 
 def flags() -> tuple[str, ...]:
-    """Return what the compiler is told on this system."""
+    """Return the compiler's flags for this system."""
     return (*_COMMON, *_SYSTEMS.get(sys.platform, ("-fPIC",)))
 
 
@@ -69,10 +69,10 @@ def library_name(for_key: str) -> str:
 def find(cache_dir: Path | None = None) -> Path | None:
     """Return the library that fits these sources, if it was compiled.
 
-    Damaged ones are passed by. Reads some 100 kB.
+    Damaged ones are skipped. Reads some 100 kB.
 
     Args:
-        cache_dir: The user's; without it only what is installed is looked at.
+        cache_dir: The user's; without it only the installation is searched.
     """
     has = key()
     return named(library_name(has), places(cache_dir)) if has else None

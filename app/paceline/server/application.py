@@ -1,4 +1,4 @@
-"""The application: its routes, and what every request goes through."""
+"""The application: its routes, and the middleware of every request."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ async def health(request: Request) -> Response:
 
 
 async def metrics(request: Request) -> Response:
-    """Tell what has been answered."""
+    """Return the counts of answered requests."""
     context = Context.of(request)
     return Response(context.metrics.text(context.desk), media_type=MEDIA_TYPE)
 
@@ -66,8 +66,8 @@ def make_application(context: Context, access: Access) -> ASGIApp:
     """Return the application.
 
     Args:
-        context: What its routes work with.
-        access: Who may ask.
+        context: Objects that its routes use.
+        access: Rules of who may send requests.
     """
     application = Starlette(
         routes=ROUTES,
@@ -88,7 +88,7 @@ async def _refuse(request: Request, error: Exception) -> Response:
 
 
 async def _refuse_path(request: Request, error: Exception) -> Response:
-    """Answer for a path or a method that there is not."""
+    """Answer a request for an unknown path or method."""
     assert isinstance(error, HTTPException)
     known = ", ".join(route.path_format for route in ROUTES)
     path, method = request.scope["path"], request.method
@@ -101,7 +101,7 @@ async def _refuse_path(request: Request, error: Exception) -> Response:
 
 
 async def _tell_of_fault(request: Request, error: Exception) -> Response:
-    """Answer for a fault of ours; the log has it, without words of the request."""
+    """Answer after an internal error, which is logged without the request's text."""
     log_fault("a request", error)
     told = fault()
     return json_response(told.body(request.scope["path"]), told.status)

@@ -31,9 +31,9 @@ class Question:
 
     Args:
         client: The engine.
-        command: What is asked for.
+        command: The command.
         priority: How urgent it is.
-        asker: Who asks, in a word for people.
+        asker: Name of the requesting program, for people.
 
     Attributes:
         ticket: The request in the broker's queue.
@@ -48,7 +48,7 @@ class Question:
         self.ticket: Ticket = client.request(command, priority, self._hear, asker)
 
     def _hear(self, event: Event) -> None:
-        """Take an event; on the engine's thread."""
+        """Receive an event on the engine's thread."""
         self._events.append(event)
         with contextlib.suppress(RuntimeError):  # the loop has ended, and with it who asked
             self._loop.call_soon_threadsafe(self._has_come.set)
@@ -59,8 +59,8 @@ class Question:
         """Yield every event as it comes, up to the answer; cancel the request if left earlier.
 
         Args:
-            patience: Seconds; None is yielded once when nothing came for so long at first.
-            silence: The same from then on, each time.
+            patience: Seconds to wait for the first event, after which None is yielded once.
+            silence: Seconds between events after which None is yielded, each time.
         """
         timeout = patience
         try:
@@ -91,14 +91,14 @@ class Question:
 
 
 class Desk:
-    """The place where programs ask the engine: one queue with room for so many.
+    """Access of programs to the engine: a queue of bounded length.
 
     Args:
         client: The engine.
-        longest: Requests that may wait.
+        longest: Upper bound of the requests that wait.
 
     Attributes:
-        is_closing: Whether nothing more is taken.
+        is_closing: Whether new requests are refused.
     """
 
     def __init__(self, client: EngineClient, longest: int) -> None:
@@ -121,7 +121,7 @@ class Desk:
     def asking(
         self, command: Command, asker: str, priority: Priority = Priority.PROGRAM
     ) -> Iterator[Question]:
-        """Ask, and stop the request at the end if it is not over.
+        """Send a request, and cancel it at the end of the block if it is not over.
 
         Raises:
             ApiError: The queue is full, or the server is ending.
@@ -141,7 +141,7 @@ class Desk:
         """Refuse a request where too many wait.
 
         Args:
-            more: Requests that wait for something else than the engine.
+            more: Requests that wait for something other than the engine.
 
         Raises:
             ApiError: The queue is full.
@@ -157,12 +157,12 @@ class Desk:
             )
 
     async def answer(self, command: Command, asker: str) -> Event:
-        """Ask for what takes no time, and return the answer."""
+        """Send a command that takes no time, and return its answer."""
         with self.asking(command, asker) as question:
             return await question.answer()
 
     async def load(self, load: LoadPair) -> None:
-        """Load a pair, before what waits.
+        """Load a pair, ahead of waiting requests.
 
         Raises:
             ApiError: It cannot be loaded. The log says why, since that may name a path.
@@ -182,7 +182,7 @@ class Desk:
 
         Args:
             prompt: The prompt.
-            asker: Who asks.
+            asker: Name of the requesting program.
             fields: As `names` of `from_engine`.
 
         Raises:
@@ -198,7 +198,7 @@ class Desk:
         return answer
 
     def close(self, *, at_once: bool = False) -> None:
-        """Take nothing from now on, and stop what waits; with `at_once` what runs, too."""
+        """Refuse new requests and cancel the waiting ones; with `at_once` the running one, too."""
         self.is_closing = True
         for question in list(self._open):
             if at_once or question.ticket.state == "waiting":

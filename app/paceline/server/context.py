@@ -36,14 +36,14 @@ class Context:
     """The objects that every route works with.
 
     Attributes:
-        desk: Where the engine is asked.
-        models: What can be asked for.
-        defaults: Hold where a request says nothing; the window exchanges them.
+        desk: Access to the engine.
+        models: The models that programs can request.
+        defaults: Values for fields that a request leaves out; the window replaces them.
         journal: Keeps the last requests.
-        metrics: Counts them.
+        metrics: Counters of requests.
         unchanged: The first lines of programs, where changes of lines are ignored.
-        switch: The words that a template has for how much is reasoned, after whose they are, or
-            None if they are not known.
+        switch: Id of a loaded pair and its template's words for the amount of reasoning, or None if
+            they are not known.
     """
 
     desk: Desk
@@ -61,7 +61,7 @@ class Context:
 
     @staticmethod
     def caller(request: Request) -> Caller:
-        """Return who asks."""
+        """Return the requesting program."""
         agent = visible(request.headers.get("user-agent", "").strip())
         return Caller(agent[:_MAX_NAME_CHARS] or "?", request.scope["path"])
 
@@ -90,16 +90,16 @@ class Context:
         return bytes(body)
 
     async def prompting(self, think: str, served: Served) -> tuple[Prompting, tuple[str, ...]]:
-        """Return how conversations become prompts, with a wish for how much is reasoned.
+        """Return the prompt settings with the requested amount of reasoning, and remarks.
 
         And remarks about that wish, for the program.
 
-        Of the words that the model's template has, the nearest is taken; a template without such a
-        switch goes without. The engine is asked once for each load: a question would wait for the
+        The nearest of the words of the model's template is used; a template without such a switch
+        ignores it. The engine is asked once for each load, since the question would wait for the
         reply under way, without a sign of life.
 
         Args:
-            think: A word of `Prompting.think`, or empty if none is wished for.
+            think: A word of `Prompting.think`, or empty if none is requested.
             served: The loaded pair.
         """
         prompting = self.defaults.prompting
@@ -130,11 +130,11 @@ _THINK = {"none": "off", "minimal": "low", "xhigh": "max"}
 
 
 def think_of(effort: Effort | None, *, is_on: bool | None = None) -> str:
-    """Return a wish as a word of `Prompting.think`, or empty if there is none.
+    """Return the requested reasoning as a word of `Prompting.think`, or empty if none is.
 
     Args:
-        effort: How much is to be reasoned.
-        is_on: Whether anything is, or None if that is not said.
+        effort: The requested amount of reasoning.
+        is_on: Whether the model should reason at all, or None if the request does not say.
     """
     if is_on is False:
         return "off"
@@ -142,9 +142,9 @@ def think_of(effort: Effort | None, *, is_on: bool | None = None) -> str:
 
 
 def nearest(think: str, choices: tuple[str, ...]) -> str:
-    """Return the choice that comes nearest to a wish; empty where the template has no switch.
+    """Return the choice nearest to the requested one; empty if the template has no switch.
 
-    A template that can only be told to reason or not is told to reason by any level but "off".
+    For a template that can only switch reasoning on or off, any level but "off" switches it on.
     """
     if think in choices or not choices:
         return think if choices else ""
@@ -156,7 +156,7 @@ def nearest(think: str, choices: tuple[str, ...]) -> str:
 
 
 def ignored_header(names: tuple[str, ...]) -> dict[str, str]:
-    """Return the header that names fields which are not known."""
+    """Return the header that lists unknown fields."""
     shown = (
         _NOT_IN_NAMES.sub("?", name[:_MAX_NAME_CHARS]) or "?" for name in names[:_MAX_NAME_CHARS]
     )

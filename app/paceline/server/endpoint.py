@@ -26,16 +26,16 @@ class Endpoint:
     Args:
         client: The engine.
         listener: The bound port.
-        models: Makes what programs may ask for, from the desk where the engine is asked.
-        defaults: Hold where a request says nothing.
-        key: What programs have to know; empty means nothing.
-        origins: Pages that may ask.
-        queue: Requests that may wait.
+        models: Makes the models that programs may request, from the desk.
+        defaults: Values for fields that a request leaves out.
+        key: Key that programs must send, or empty if they need none.
+        origins: Origins of web pages that may send requests.
+        queue: Upper bound of the requests that wait.
         journal: Keeps the last requests; None means one of its own.
 
     Attributes:
         journal: The last requests.
-        desk: Where programs ask.
+        desk: Access to the engine.
     """
 
     def __init__(
@@ -65,16 +65,16 @@ class Endpoint:
         return self._listener.url
 
     def change(self, defaults: Defaults, key: str) -> None:
-        """Let other defaults and another key hold for the requests from now on."""
+        """Replace defaults and key for later requests."""
         self._context.defaults = defaults
         self._access.key = key
 
     def start(self) -> None:
-        """Answer from now on."""
+        """Start answering."""
         self._listener.start(self._application)
 
     def stop(self, *, at_once: bool = False) -> None:
-        """Take nothing more, and end when the reply under way is complete. Never waits.
+        """Refuse new requests, and end when the running reply is complete. Never waits.
 
         Args:
             at_once: Stop that reply, too.
@@ -83,7 +83,7 @@ class Endpoint:
         self._listener.stop(at_once=at_once)
 
     def wait(self, timeout: float | None = None) -> bool:
-        """Wait until it has ended; False means that it has not in so many seconds."""
+        """Wait until it has ended; return False if it has not within the timeout."""
         has_ended = self._listener.wait(timeout)
         if has_ended:
             self._leave_journal()

@@ -1,4 +1,4 @@
-"""Fields of requests: read from JSON, checked, and told by name where they are not known."""
+"""Fields of requests: read from JSON and checked; unknown ones are listed."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ _PLACE = re.compile(r"^(.*?)(?: - at `\$?\.?(.*)`)?$", re.DOTALL)
 
 
 def read(kind: type[T], body: bytes) -> tuple[T, tuple[str, ...]]:
-    """Return a request, and the names of its fields that are not known; null is as good as absent.
+    """Return a request, and the names of its unknown fields; null counts as absent.
 
     Args:
-        kind: The fields that are known; a default of each, or it must be given.
+        kind: The known fields; those without a default are required.
         body: JSON.
 
     Raises:
-        ApiError: It is no such request; names the field.
+        ApiError: It is no such request; the text names the field.
     """
     try:
         data = msgspec.json.decode(body)
@@ -53,9 +53,9 @@ def read(kind: type[T], body: bytes) -> tuple[T, tuple[str, ...]]:
 
 
 def _unknown(known: msgspec.Struct, given: Mapping[str, Any], place: str = "") -> Iterator[str]:
-    """Yield the fields that are not known, of objects within it, too, but not of those in lists.
+    """Yield the unknown fields, also of objects within it, but not of those in lists.
 
-    What the items of a list have besides, as many as a conversation's, would fill a header.
+    Those of a list's items, of which a conversation has many, would fill a header.
     """
     names = {field.encode_name: field.name for field in msgspec.structs.fields(known)}
     for name, value in given.items():
@@ -71,7 +71,7 @@ def _too_deep() -> Exception:
 
 
 def _is_deep(body: bytes, data: object) -> bool:
-    """Return whether there are more levels than allowed; few bodies have so many brackets."""
+    """Return whether a body is nested deeper than allowed; counting brackets settles most cases."""
     if body.count(b"[") + body.count(b"{") <= MAX_DEPTH:
         return False
     level: list[Any] = [data]
@@ -101,7 +101,7 @@ def check_messages(given: Sequence[object], field: str) -> None:
     """Refuse a conversation without messages, or with too many.
 
     Raises:
-        ApiError: Names the field.
+        ApiError: It has; the text names the field.
     """
     if not given:
         raise refused(field, f"{field} is empty.")
@@ -112,10 +112,10 @@ def check_messages(given: Sequence[object], field: str) -> None:
 def with_sampling(
     sampling: SamplingParams, given: Mapping[str, Any], n_vocab: int
 ) -> SamplingParams:
-    """Return the sampling with what a request gives.
+    """Return the sampling parameters with a request's values.
 
     Args:
-        sampling: Holds where a field is absent.
+        sampling: Values for absent fields.
         given: Values by the names of `SamplingParams`, or None if absent.
         n_vocab: Tokens of the vocabulary.
 

@@ -1,4 +1,4 @@
-"""The last requests that were answered, in memory alone, for those who look on."""
+"""The last requests that were answered, in memory alone, for the window and the figures."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ if TYPE_CHECKING:
     from paceline.messages import Event
 
 MAX_REQUESTS = 50
-"""Requests that are kept."""
+"""Upper bound of the requests that are kept."""
 MAX_STEPS = 100_000
-"""Steps of all of them together; a step takes some 500 bytes for each of its tokens."""
+"""Upper bound of the steps of all of them together; a step takes some 500 bytes for each of its
+tokens."""
 _VERSION = re.compile(r"/v?\d.*")
 
 
@@ -27,8 +28,8 @@ class Caller:
     """The program that asks.
 
     Attributes:
-        name: What it calls itself.
-        route: The path that it asks at.
+        name: Its name for itself.
+        route: The path of the request.
     """
 
     name: str
@@ -45,8 +46,8 @@ class Entry:
     """A request that was handed to the engine.
 
     Attributes:
-        caller: Who asked, and where.
-        reply: What becomes of it, with all its steps; its text is in it, too.
+        caller: The program and the path.
+        reply: The reply with its text and all its steps.
     """
 
     caller: Caller
@@ -54,7 +55,7 @@ class Entry:
 
 
 def _pass_over(_entry: Entry, _event: Event | None = None) -> None:
-    """Stand in for a listener that is not wanted."""
+    """No-op listener."""
 
 
 class _Listener(NamedTuple):
@@ -64,7 +65,7 @@ class _Listener(NamedTuple):
 
 
 class Journal:
-    """Keeps the last requests that are over, and tells of all. Any thread."""
+    """Keeps the last finished requests, and notifies listeners of all. Any thread."""
 
     def __init__(self) -> None:
         self._entries: deque[Entry] = deque(maxlen=MAX_REQUESTS)
@@ -78,7 +79,7 @@ class Journal:
             return tuple(self._entries)
 
     def forget(self) -> None:
-        """Keep none of them any longer."""
+        """Delete all of them."""
         with self._lock:
             self._entries.clear()
 
@@ -89,15 +90,15 @@ class Journal:
         began: Callable[[Entry], None] = _pass_over,
         grew: Callable[[Entry, Event], None] = _pass_over,
     ) -> Callable[[], None]:
-        """Call these with every further request, on the server's thread.
+        """Register listeners for all further requests, on the server's thread.
 
         Args:
-            ended: When it is over.
-            began: When it is handed to the engine; it may wait there.
-            grew: With each of its events, after its reply has taken it.
+            ended: Called when it is over.
+            began: Called when it is handed to the engine, where it may wait.
+            grew: Called with each of its events, after the reply has been updated.
 
         Returns:
-            A function that ends this.
+            A function that unregisters them.
         """
         listener = _Listener(began, grew, ended)
         with self._lock:
@@ -109,12 +110,12 @@ class Journal:
             self._listeners = tuple(each for each in self._listeners if each is not listener)
 
     def begin(self, entry: Entry) -> None:
-        """Tell of a request that is handed to the engine."""
+        """Notify listeners of a request that is handed to the engine."""
         for listener in self._listeners:
             listener.began(entry)
 
     def grow(self, entry: Entry, event: Event) -> None:
-        """Tell what happens to it."""
+        """Notify listeners of its event."""
         for listener in self._listeners:
             listener.grew(entry, event)
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
 _DROP_S = 0.5
-"""Seconds for the last words to those whose connections end."""
+"""Seconds for the last bytes to programs whose connections are closed."""
 
 
 class Listener:
@@ -57,7 +57,7 @@ class Listener:
         """Serve, on a thread of its own.
 
         Args:
-            application: What answers.
+            application: Answers the requests.
         """
         config = uvicorn.Config(
             application,
@@ -80,7 +80,7 @@ class Listener:
         self._thread.start()
 
     def stop(self, *, at_once: bool = False) -> None:
-        """Take no more connections, and end when what is under way is done. Never waits.
+        """Refuse new connections, and end when the running requests are done. Never waits.
 
         Args:
             at_once: End the connections, too.
@@ -96,7 +96,7 @@ class Listener:
                     self._loop.call_soon_threadsafe(self._drop, self._server, self._loop)
 
     def wait(self, timeout: float | None = None) -> bool:
-        """Wait until the thread has ended; False means that it has not in so many seconds."""
+        """Wait until the thread has ended; return False if it has not within the timeout."""
         if self._thread is None:
             return True
         self._thread.join(timeout)
@@ -121,7 +121,7 @@ class Listener:
 
 
 def _log(_loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-    """Log what nothing has caught."""
+    """Log an uncaught error."""
     error = context.get("exception")
     if error is not None:
         log_fault("the server", error)

@@ -1,4 +1,4 @@
-"""``/metrics``: what has been answered, in the text format of Prometheus.
+"""``/metrics``: counts of answered requests, in the text format of Prometheus.
 
 Names are llama-server's after the prefix ``paceline_``, where it has such a figure.
 """
@@ -40,7 +40,7 @@ _HELP = {
 
 
 class Metrics:
-    """Counts replies that are over. On the server's thread."""
+    """Counts finished replies. On the server's thread."""
 
     def __init__(self) -> None:
         self._counts: dict[str, Counter[Labels]] = {
@@ -82,7 +82,7 @@ class Metrics:
         """Return all figures.
 
         Args:
-            desk: Knows what waits and what is carried out.
+            desk: Has the numbers of waiting and running requests.
         """
         gauges: dict[str, float | None] = {
             "requests_processing": desk.n_running,

@@ -1,9 +1,9 @@
-"""Models that are loaded when a program asks for them: one at a time, and each for all who wait.
+"""Models that are loaded on request: one at a time, each for all requests that wait for it.
 
-A request keeps the model that it was given until it is over. Those for another model wait; when no
-request keeps the loaded one any longer, the model is loaded that has been waited for longest, and
-all who wait for it come in. So two programs that ask for two models in turn cost one load for each
-round of what waits, however many requests that are, and neither waits forever.
+A request keeps its model loaded until it is over. Requests for another model wait; when no request
+keeps the loaded one any longer, the model of the oldest waiting request is loaded, and all requests
+for it are admitted. So two programs that request two models in turn cost one load for each round of
+waiting requests, however many these are, and neither waits forever.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ class OnRequest:
     """Implements `served.Models` for several models. On the server's event loop.
 
     Args:
-        desk: Where requests wait besides; its limit holds for both together.
+        desk: The engine's queue; its limit holds for both queues together.
         loads: Finds and loads the models.
     """
 
@@ -109,7 +109,7 @@ class OnRequest:
 
     @contextlib.contextmanager
     def request(self) -> Iterator[None]:
-        """Let a request keep the model that it is given within; see `served.Models`."""
+        """Return the context of a request, which keeps its model loaded; see `served.Models`."""
         lease = _Lease()
         token = _LEASE.set(lease)
         try:
@@ -152,7 +152,7 @@ class OnRequest:
     # ------------------------------------------------------------------------------ one at a time
 
     async def _admit(self, lease: _Lease, path: str) -> None:
-        """Wait until this model is loaded for the request, and let it keep it."""
+        """Wait until this model is loaded, and keep it for the request."""
         if self._is_loaded(path) and not self._waiting and self._loading is None:
             self._give(lease, path)
             return
@@ -180,7 +180,7 @@ class OnRequest:
         self._n_kept += 1
 
     def _advance(self) -> None:
-        """Go on to the model that is waited for longest, once no request keeps another one."""
+        """Load the model of the oldest waiting request, once no request keeps another one."""
         if self._n_kept or self._loading is not None or not self._waiting:
             return
         path = next(iter(self._waiting))

@@ -21,8 +21,8 @@ class OnePair:
 
     Args:
         desk: Asks the engine.
-        current: Follows it.
-        load: What is loaded.
+        current: The loaded pair.
+        load: The load of the pair.
     """
 
     def __init__(self, desk: Desk, current: Current, load: LoadPair) -> None:

@@ -1,4 +1,4 @@
-"""A growing reply as what programs are told of it: reasoning, answer and calls, piece by piece."""
+"""A growing reply in the pieces that programs get: reasoning, answer and tool calls."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ Piece = CallPiece | ReasoningPiece
 
 
 class Pieces:
-    """Cuts a growing text into pieces; what may still become a mark waits.
+    """Cuts a growing text into pieces; text that may still become a mark is held.
 
     Blanks around the reasoning are left out, since they belong to its marks, and so are those
-    around calls. From the first mark of a call on nothing is looked at but calls: their arguments
+    around calls. After the first mark of a call only calls are recognised, since their arguments
     may hold any mark.
 
     Args:
-        text: What the reply begins with, of which nothing is told.
+        text: The beginning of the reply, which is not part of the pieces.
         has_marks: Whether the model's template or vocabulary know marks of reasoning.
         form: The form in which it writes calls, by `TurnStarted.calls`, or empty if it holds none.
         tools: Those that it may call.
-        id_prefix: What the ids of calls begin with that the model has not given one.
-        is_call: Whether it is a call in any case: what a cut leaves of a mark is no answer then.
+        id_prefix: Prefix of the ids of calls to which the model has given none.
+        is_call: Whether it must be a call: then a mark that is cut is no answer.
     """
 
     def __init__(
@@ -68,11 +68,11 @@ class Pieces:
 
     @property
     def reasoning(self) -> list[tuple[int, int]]:
-        """Return where the reasoning stands in the text: from and up to which characters."""
+        """Return the character ranges [start, end) of the reasoning in the text."""
         return [(part.start, part.end) for part in self._parts if part.kind == "reasoning"]
 
     def add(self, text: str) -> tuple[Piece, ...]:
-        """Return what a further text brings."""
+        """Return the pieces of a further text."""
         reader = self._reader
         if reader is None:
             return tuple(self._split(text))
@@ -91,7 +91,7 @@ class Pieces:
         """Return the rest.
 
         Args:
-            is_cut: Whether the model has not ended the reply: what has begun as a call is no text.
+            is_cut: Whether the reply was cut: then an unfinished call is no text.
         """
         rest = self._rest(is_cut=is_cut)
         if is_cut and self._is_call:
@@ -109,7 +109,7 @@ class Pieces:
         return (*rest, *reader.finish(is_cut=is_cut))
 
     def _cut_after_marks(self, text: str) -> Iterator[str]:
-        """Tell the text in parts, so that nothing after a mark is split before it is known."""
+        """Yield the text in parts that end after a mark, so that it is known before the rest."""
         n_before = max(map(len, self._marks)) - 1
         begin = min(n_before, len(self._text))
         whole = self._text[len(self._text) - begin :] + text
@@ -133,7 +133,7 @@ class Pieces:
         return found
 
     def _after_mark(self, reader: CallReader) -> Sequence[CallPiece]:
-        """Return what a mark that has just come makes of the text which the splitter still held."""
+        """Return the pieces of the held text after a mark has become known."""
         if not reader.has_mark:
             return ()
         n_told = max(part.end for part in self._parts if part.kind == "answer")
@@ -157,7 +157,7 @@ class Pieces:
 
 
 def _with_calls(reader: CallReader, pieces: Sequence[Answer | ReasoningPiece]) -> list[Piece]:
-    """Return the pieces with what a reader of calls finds in those of the answer."""
+    """Return the pieces with the calls that a reader finds in those of the answer."""
     found: list[Piece] = []
     for piece in pieces:
         found += reader.add(piece.text) if isinstance(piece, Answer) else [piece]
@@ -165,20 +165,20 @@ def _with_calls(reader: CallReader, pieces: Sequence[Answer | ReasoningPiece]) -
 
 
 class PlainPieces:
-    """A text without a conversation, told as it is, with all marks in it.
+    """A text without a conversation, passed on unchanged, with all marks in it.
 
     Attributes:
-        reasoning: See `Pieces`: none.
+        reasoning: Empty; see `Pieces`.
     """
 
     def __init__(self) -> None:
         self.reasoning: list[tuple[int, int]] = []
 
     def add(self, text: str) -> tuple[Piece, ...]:
-        """Return what a further text brings."""
+        """Return the pieces of a further text."""
         return (Answer(text),) if text else ()
 
     def finish(self, *, is_cut: bool = False) -> tuple[Piece, ...]:
-        """Return the rest: nothing waits."""
+        """Return the rest, which is empty: nothing is held."""
         del is_cut
         return ()

@@ -1,4 +1,4 @@
-"""Taking a port, for all that listens."""
+"""Binding of a port."""
 
 from __future__ import annotations
 

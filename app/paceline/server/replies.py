@@ -1,4 +1,4 @@
-"""One reply for a program: asked for, followed while it grows, and its figures in the end."""
+"""One reply for a program: requested, followed while it grows, with its figures at the end."""
 
 from __future__ import annotations
 
@@ -49,14 +49,14 @@ if TYPE_CHECKING:
 
 
 class ReplyBegun(NamedTuple):
-    """The prompt has been read so far that it fits; its prefill begins."""
+    """The prompt fits, and its prefill begins."""
 
 
 class Progressed(NamedTuple):
     """More of the prompt has been read.
 
     Attributes:
-        wait: How far it is.
+        wait: Progress of the prompt.
         seconds: Since it began.
     """
 
@@ -65,7 +65,7 @@ class Progressed(NamedTuple):
 
 
 class Waits(NamedTuple):
-    """Nothing new for a while; `words` say what is waited for."""
+    """No event for a while; `words` say what the reply is waiting for."""
 
     words: str
 
@@ -74,9 +74,9 @@ class Grown(NamedTuple):
     """The gain of a step.
 
     Attributes:
-        pieces: Of the text; none while a mark or a character is open.
-        likely: How likely its tokens were, where that was asked for; never of the end's token.
-        ends: Characters of the reply up to and with each of these tokens.
+        pieces: Pieces of the text; empty while a mark or a character is incomplete.
+        likely: Likelihoods of its tokens if requested, except the end token's.
+        ends: End of each of these tokens, in characters of the reply.
     """
 
     pieces: tuple[Piece, ...]
@@ -90,8 +90,8 @@ class RunningReply:
     Args:
         context: Its desk asks the engine, its journal gets the record.
         served: The loaded pair, which alone may answer.
-        turn: What is to be generated.
-        caller: For whom.
+        turn: The turn to generate.
+        caller: The requesting program.
         id_prefix: See `Pieces`.
         fields: As `names` of `from_engine`.
         remarks: Sentences about the request, for the program.
@@ -99,12 +99,12 @@ class RunningReply:
     Attributes:
         served: The loaded pair.
         asked: The prompt as the request has it.
-        turn: What is generated.
-        record: The reply as the window knows replies: text, steps, figures.
+        turn: The turn.
+        record: The reply in the form of the window's chats: text, steps, figures.
         finished: Its last event; None until then.
-        n_calls: Calls of tools in it, whole ones.
-        is_call_cut: Whether it ends within a call, which is none.
-        warnings: What the program is to know.
+        n_calls: Number of complete tool calls in it.
+        is_call_cut: Whether it ends within a call, which does not count.
+        warnings: Sentences for the program.
     """
 
     def __init__(
@@ -152,12 +152,12 @@ class RunningReply:
 
     @property
     def has_called(self) -> bool:
-        """Return whether it ends with calls of tools; one that ends within a call does not."""
+        """Return whether it ends with complete tool calls."""
         return self.n_calls > 0 and not self.is_call_cut
 
     @property
     def n_reasoning(self) -> int:
-        """Tokens between the marks of the reasoning; one that is there in part counts."""
+        """Tokens between the marks of the reasoning, partial ones included."""
         spans = self._pieces.reasoning
         if not spans:
             return 0
@@ -180,7 +180,7 @@ class RunningReply:
         return self.finished.stats
 
     async def grow(self) -> AsyncGenerator[ReplyBegun | Progressed | Waits | Grown]:
-        """Generate, and yield what comes; left earlier, the reply is stopped.
+        """Generate, and yield progress; closing the generator stops the reply.
 
         Raises:
             ApiError: The request cannot be done, or the engine failed.
@@ -271,13 +271,13 @@ class RunningReply:
         return Progressed(wait, wait.read_s(time.monotonic()))
 
     def _check_model(self) -> None:
-        """Refuse to be answered by another model than the request was read for.
+        """Refuse an answer by another model than the one that the request was read for.
 
-        A person may load one while requests wait, and goes before them. Where none is there any
-        more, the engine has died, which the next event says.
+        A user may load one while requests wait, which takes precedence. If none is loaded any more,
+        the engine has died, which the next event reports.
 
         Raises:
-            ApiError: It is another one.
+            ApiError: Another model is loaded.
         """
         loaded = self._models.loaded
         if loaded is not None and loaded.target is not self.served.target:
@@ -296,7 +296,7 @@ class RunningReply:
         return pieces
 
     def _take(self, event: Event) -> None:
-        """Let the record grow.
+        """Add an event to the record.
 
         Raises:
             ApiError: The turn failed, or the engine died.
@@ -323,7 +323,7 @@ class RunningReply:
 
 
 def _waiting(question: Question, record: Reply) -> str:
-    """Return what is waited for, in a few words."""
+    """Return the cause of the wait in a few words."""
     place = question.ticket.place
     if place:
         return f"waiting, place {place} in the queue"

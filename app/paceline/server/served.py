@@ -1,4 +1,4 @@
-"""The loaded models as other programs see them, and what they are loaded by."""
+"""The loaded models as other programs see them, and the interface to load them."""
 
 from __future__ import annotations
 
@@ -46,12 +46,12 @@ class Served:
 
     @classmethod
     def of(cls, loaded: PairLoaded) -> Served:
-        """Return what a load has brought."""
+        """Return the pair of a load's event."""
         return cls(model_id(loaded.target.path), loaded.target, loaded.draft, loaded.sameness)
 
     @property
     def same_text(self) -> SameText:
-        """The promise about a reply's text: what it does not depend on."""
+        """The promise about the settings that a reply's text does not depend on."""
         if self.sameness is None or not self.sameness.holds:
             return "none"
         return "any strategy and any cache" if self.sameness.any_context else "any strategy"
@@ -64,16 +64,15 @@ def model_id(path: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Defaults:
-    """Values that hold for a reply where a request says nothing.
+    """Values for the fields that a request leaves out.
 
     Attributes:
-        settings: How it is drawn.
-        has_limit: Whether `settings.max_tokens` is one; otherwise it may go up to the context's
-            end.
-        strategy: What drafts.
+        settings: Sampling settings.
+        has_limit: Whether `settings.max_tokens` applies; otherwise the limit is the context's end.
+        strategy: The drafting strategy.
         prompting: How a conversation becomes a prompt.
         remember: Whether drafts may come from the user's chats.
-        ignored: Expressions of lines in system prompts whose changes are ignored.
+        ignored: Regular expressions for lines in system prompts whose changes are ignored.
     """
 
     settings: ReplySettings = field(default_factory=ReplySettings)
@@ -98,14 +97,14 @@ class ServedModels(Protocol):
         """Return the pair that answers a request for this model, loaded.
 
         Args:
-            name: As the request has it; empty means any.
+            name: The name in the request; empty for any.
 
         Raises:
-            ApiError: There is none.
+            ApiError: There is no such model.
         """
 
     async def names(self) -> tuple[str, ...]:
-        """Return what can be asked for."""
+        """Return the names of the models that can be requested."""
 
 
 class Current:
@@ -119,7 +118,7 @@ class Current:
         self.served = served
 
     def on_engine_event(self, event: EngineEvent) -> None:
-        """Take what happens to the engine."""
+        """Handle an event of the engine."""
         match event:
             case PairLoaded():
                 self.served = Served.of(event)

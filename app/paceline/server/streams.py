@@ -43,7 +43,7 @@ def event(data: object, name: str = "") -> bytes:
 
 
 def comment(words: str) -> bytes:
-    """Return a line that readers of events pass over; it keeps the connection alive."""
+    """Return a comment line, which event readers skip; it keeps the connection alive."""
     return f": {words}\n\n".encode()
 
 
@@ -56,9 +56,9 @@ async def streamed(
     later is an event.
 
     Args:
-        request: Its path tells the form of errors.
-        events: Written as they come; closed when the program hangs up.
-        headers: Told besides.
+        request: Its path decides the form of errors.
+        events: The events; closed when the program hangs up.
+        headers: Additional headers.
 
     Raises:
         ApiError: The request is refused.
@@ -69,7 +69,7 @@ async def streamed(
 
 
 class _Events(StreamingResponse):
-    """A response of events, the first of which is there."""
+    """A response of events, the first of which is known already."""
 
     def __init__(
         self,

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 OWNER = "programs"
-"""Owner of the states of prompts that programs send: all of them share these."""
+"""Owner of the prompt-cache entries of programs, which share them."""
 
 
 class OwnFields(msgspec.Struct, kw_only=True):
@@ -32,7 +32,7 @@ class OwnFields(msgspec.Struct, kw_only=True):
 
 
 class SamplingFields(msgspec.Struct, kw_only=True):
-    """Settings of how tokens are drawn; what is absent is as `paceline serve` was told."""
+    """Sampling settings; absent ones are those of `paceline serve`."""
 
     temperature: float | None = None
     top_p: float | None = None
@@ -50,11 +50,11 @@ class SamplingFields(msgspec.Struct, kw_only=True):
 
 
 def continued(messages: tuple[ChatMessage, ...], field: str) -> tuple[tuple[ChatMessage, ...], str]:
-    """Return the conversation before a reply, and what the reply goes on after.
+    """Return the conversation before a reply, and the text that the reply continues.
 
     Args:
-        messages: At least one; if the last one is the model's and calls nothing, it goes on.
-        field: The request's field that they are of.
+        messages: At least one; if the last one is the model's, without calls, it is continued.
+        field: The request's field with them.
 
     Raises:
         ApiError: There is nothing before that reply.
@@ -83,16 +83,16 @@ def make_turn(
     """Return the turn of a request.
 
     Args:
-        prompt: What the reply is generated from.
-        fields: How tokens are drawn.
-        defaults: Hold where a field is absent.
+        prompt: The prompt.
+        fields: Sampling settings of the request.
+        defaults: Values for absent fields.
         served: The loaded pair.
-        max_tokens: Tokens of the reply; None means as the defaults say.
-        limit_field: The request's field that they are of.
-        stop: Texts that end it; None means as the defaults say.
-        prediction: What it is expected to be, for drafts.
-        begun_text: What it goes on after.
-        n_likely: As of `StartTurn`.
+        max_tokens: Upper bound of the reply's tokens; None means the default.
+        limit_field: The request's field with `max_tokens`.
+        stop: Texts that end it; None means the default.
+        prediction: Expected text of the reply, for drafts.
+        begun_text: The text that the reply continues.
+        n_likely: As in `StartTurn`.
 
     Raises:
         ApiError: A field cannot be honoured.

@@ -1,7 +1,7 @@
-"""Changing lines of system prompts that are taken as unchanged: the model is given the first ones.
+"""Lines of system prompts whose changes are ignored: the model gets the first version of each.
 
-Some programs put a number into the system prompt that is another one in each request, and all that
-comes after it is read again. An expression says that such a line means nothing to the model.
+Some programs put a number into the system prompt that differs in each request, so that everything
+after it is read again. A regular expression marks such a line as irrelevant to the model.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ if TYPE_CHECKING:
     from paceline.sentence import Sentence
 
 MAX_MATCH_S = 0.1
-"""Seconds that an expression may take in one request."""
+"""Upper bound of the seconds for one expression in one request."""
 MAX_PATTERN_CHARS = 1_000
-"""Characters of an expression."""
+"""Upper bound of the characters of an expression."""
 _MAX_LINES = 1_000
 _HINT = "Give a regular expression that finds the changing line alone, such as ^x-billing-header: ."
 
 
 def check_expression(text: str) -> None:
-    """Refuse an expression that cannot be.
+    """Refuse an invalid expression.
 
     Raises:
-        ValueOutOfRangeError: It is none, is too long, or finds lines without a text.
+        ValueOutOfRangeError: It cannot be compiled, is too long, or matches an empty line.
     """
     _compiled(text)
 
@@ -75,7 +75,7 @@ def _compiled(text: str) -> Any:
 
 
 class UnchangedLines:
-    """Holds the first line that each expression has found, for each program. On one thread."""
+    """Holds the first lines that each expression has matched, for each program. On one thread."""
 
     def __init__(self) -> None:
         self._first: OrderedDict[tuple[str, str, int], str] = OrderedDict()
@@ -83,15 +83,15 @@ class UnchangedLines:
     def put(
         self, prompt: Prompt, expressions: Sequence[str], program: str
     ) -> tuple[Prompt, tuple[Sentence, ...]]:
-        """Return a prompt with the first lines in the place of those that are found, and remarks.
+        """Return a prompt with matching lines replaced by the first ones, and remarks.
 
-        The first line that an expression finds in a prompt stands for the first one that it found
-        in this program's first prompt, the second for the second, and so on.
+        The first match of an expression in a prompt is replaced by its first match in this
+        program's first prompt, the second by the second, and so on.
 
         Args:
-            prompt: Of a request; one that is no conversation stays as it is.
-            expressions: Find lines of system prompts; for a line the first that finds it counts.
-            program: Who asks; no line of another one is taken.
+            prompt: The prompt of a request; one that is no conversation is returned unchanged.
+            expressions: Match lines of system prompts; the first that matches a line counts.
+            program: The requesting program; lines of others are not used.
         """
         if not (expressions and isinstance(prompt, Chat)):
             return prompt, ()
@@ -104,7 +104,7 @@ class UnchangedLines:
         return structs.replace(prompt, messages=messages), tuple(search.remarks)
 
     def first(self, key: tuple[str, str, int], line: str) -> str:
-        """Return the first line of a program, an expression and a place; this one if it is."""
+        """Return the first line under a key; store this one if there is none."""
         first = self._first.setdefault(key, line)
         self._first.move_to_end(key)
         if len(self._first) > _MAX_LINES:
@@ -113,10 +113,10 @@ class UnchangedLines:
 
 
 class _Search:
-    """Goes through the system prompt of one request.
+    """Replacement in the system prompt of one request.
 
     Attributes:
-        remarks: What was done.
+        remarks: Sentences about replaced lines.
     """
 
     def __init__(self, lines: UnchangedLines, expressions: Sequence[str], program: str) -> None:
@@ -126,7 +126,7 @@ class _Search:
         self._n_found = dict.fromkeys(expressions, 0)
 
     def message(self, message: ChatMessage) -> ChatMessage:
-        """Return a message with first lines."""
+        """Return a message with its lines replaced."""
         content, number = [], 1
         for part in message.content:
             lines = part.text.split("\n")
@@ -154,7 +154,7 @@ class _Search:
         return first
 
     def _finds(self, expression: str, line: str) -> bool:
-        """Return whether an expression finds a line; one that cannot be used is told once."""
+        """Return whether an expression matches a line; an unusable one gives one remark."""
         try:
             compiled = _compiled(expression)  # at first it takes time that is no line's
             began = time.monotonic()

@@ -69,17 +69,18 @@ from paceline.storage.writing import is_carried_out
 
 _T = TypeVar("_T")
 READ_AFTER_S, SHOWN_AFTER_S = 0.1, 0.5
-"""Longest waits for the writer, of a read and of a message that is sent or finished."""
+"""Upper bounds of the wait for the writer, in seconds: of a read, and of a sent or finished
+message."""
 
 _SHORT_WAIT_FACTOR = 10
-"""Factor: after a wait, reads wait less for so many times as long, so that waits do not add up."""
+"""After a wait, reads wait less for this many times its duration, so that waits do not add up."""
 
 _MAX_REPAIR_S = 10.0
 _logger = logging.getLogger(__name__)
 
 
 NEW_CHAT = ""
-"""The id under which unsent text is kept that was written in a chat without a message."""
+"""The id of unsent text in a chat without messages."""
 
 
 def no_such_chat() -> StorageError:
@@ -158,11 +159,11 @@ class ConversationStore:
         changed: Sequence[str] = (),
         removed: Sequence[str] = (),
     ) -> None:
-        """Keep its title, flags, settings and path, and these messages, new or changed."""
+        """Store its title, flags, settings and path, and these messages, new or changed."""
         self._add(saved(conversation, changed, removed))
 
     def save_folder(self, folder: Folder) -> None:
-        """Keep a folder; `remove`, `restore` and `purge` take its id, too."""
+        """Store a folder; `remove`, `restore` and `purge` accept its id, too."""
         name, instructions = clean(folder.name), clean(folder.instructions)
         self._add(SaveFolder(Folder(folder.folder_id, name, instructions)))
 
@@ -194,25 +195,25 @@ class ConversationStore:
         self._add(Purge(conversation_id))
 
     def save_unsent(self, conversation_id: str, text: str) -> None:
-        """Keep text that was not sent, or empty if there is none any more."""
+        """Store unsent text; an empty text removes it."""
         self._add(SaveUnsent(conversation_id, clean(text)))
 
     def save_unsent_files(self, conversation_id: str, files: Iterable[Attachment]) -> None:
-        """Keep files that were not sent, or none if none are left."""
+        """Store unsent files; an empty tuple removes them."""
         self._add(SaveUnsentFiles(conversation_id, clean_files(files)))
 
     def save_place(self, conversation_id: str, place: ViewPlace) -> None:
-        """Keep where it was left."""
+        """Store the place where it was left."""
         self._add(SavePlace(conversation_id, place))
 
     # ------------------------------------------------------------------------------- waiting
 
     def mark(self) -> int:
-        """Return a number for `is_written`, of everything so far."""
+        """Return a mark of everything written so far, for `is_written`."""
         return 0
 
     def is_written(self, mark: int) -> bool:  # noqa: ARG002  there is no disk
-        """Return whether everything up to a mark is on the disk, or cannot be now."""
+        """Return whether everything up to a mark is on the disk, or cannot be written now."""
         return True
 
     # ------------------------------------------------------------------------------- private
@@ -228,8 +229,8 @@ class ConversationStore:
 class Archive(ConversationStore):
     """A store whose conversations are in one SQLite database.
 
-    What cannot be written is kept and tried again, and the store's owner is told of the problem.
-    Private chats are not kept.
+    Changes that cannot be written are kept and retried, and the store's owner is notified of the
+    problem. Private chats are not stored.
     """
 
     def __init__(
@@ -243,9 +244,9 @@ class Archive(ConversationStore):
 
         Args:
             path: The database file; it and its folder are created when needed.
-            on_problem: Called with what keeps chats from being written, and with None when
-                does any more; on the writer's thread, or on that of `open`.
-            on_mended: Called with what became of a file that was found to be damaged after
+            on_problem: Called with the problem that keeps chats from being written, and with None
+                when it is over; on the writer's thread, or on that of `open`.
+            on_mended: Called with the result of repairing a file that was found damaged after
                 `open`; on the writer's thread.
         """
         super().__init__()
@@ -265,8 +266,8 @@ class Archive(ConversationStore):
 
         Blocks for some 10 ms, and once, where the layout changes, as long as the file is copied.
 
-        The archive works with any file: what cannot be read is missing, and what cannot be written
-        is kept in memory; `problem` says so.
+        The archive works with any file: content that cannot be read is missing, and changes that
+        cannot be written are kept in memory; see `problem`.
         """
         try:
             opened = self._disk.open()
@@ -284,7 +285,7 @@ class Archive(ConversationStore):
     # ------------------------------------------------------------------------------ the disk
 
     def removed(self) -> tuple[str, ...]:
-        """The conversations that are hidden, of whichever program."""
+        """The hidden conversations, whichever program hid them."""
         return self._read(reading.removed)
 
     @property
@@ -293,25 +294,25 @@ class Archive(ConversationStore):
         return self._writer.problem
 
     def retry(self) -> None:
-        """Try to write again now, not in up to two seconds."""
+        """Retry writing now and not in up to two seconds."""
         self._writer.retry()
 
     def mark(self) -> int:
-        """Mark as in memory; what is marked is written at once."""
+        """Return a mark as the base class does, and write everything so far at once."""
         return self._pending.hurry()
 
     def is_written(self, mark: int) -> bool:
-        """Return it as in memory."""
+        """Return whether everything up to a mark is on the disk; see the base class."""
         return self._pending.is_done(mark) or self._writer.problem is not None
 
     def flush(self, timeout_s: float = 5.0) -> bool:
-        """Wait until everything so far is in the database; False means that not in this time."""
+        """Wait until everything so far is in the database; return False at the timeout."""
         return self._writer.wait_written(timeout_s, despite_problem=True)
 
     def close(self, timeout_s: float = 5.0) -> bool:
-        """Write what waits, end the thread and close the file.
+        """Write waiting changes, end the thread and close the file.
 
-        What cannot be written goes to a file that the next `open` reads.
+        Changes that cannot be written go to a file that the next `open` reads.
 
         Returns:
             Whether everything is in the database.

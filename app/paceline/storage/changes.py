@@ -1,4 +1,4 @@
-"""Changes of stored chats, as values: they wait, are written, are rescued, and are read again.
+"""Changes of stored chats, as values: queued, written, and rescued to a file if they cannot be.
 
 Each of them gives a new state, not a difference, so that carrying out the same ones again, in
 order, changes nothing. Therefore changes that may be written already can be carried out once more,
@@ -188,7 +188,7 @@ _SUPERSEDES: dict[type, tuple[type, ...]] = {
 
 
 def without_superseded(waiting: Sequence[Numbered]) -> list[Numbered]:
-    """Leave out what later changes replace or delete.
+    """Leave out changes that later ones replace or delete.
 
     Carrying out the rest gives the same state, also where some of it was carried out before.
     """
@@ -226,7 +226,7 @@ def subject(change: Change) -> str:
 def saved(
     conversation: Conversation, changed: Sequence[str] = (), removed: Sequence[str] = ()
 ) -> SaveChat:
-    """The change that keeps these parts of a conversation."""
+    """Return the change that stores these parts of a conversation."""
     wanted = set(changed)
     messages = conversation.messages
     if len(wanted) == 1:
@@ -314,7 +314,7 @@ _OWN: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any], Any]] = {
     "record": (record_to_json, record_from_json, encode(RunRecord(""))),
     "steps": (steps_to_json, steps_from_json, []),
 }
-"""The fields that have JSON of their own: what writes it, what reads it, and an empty one."""
+"""The fields with a JSON form of their own: their writer, their reader, and an empty value."""
 
 
 def _encode(change: Change) -> dict[str, Any]:
@@ -342,7 +342,7 @@ def _write_content(data: dict[str, Any], content: Content, name: str) -> None:
 
 
 def _read_content(data: dict[str, Any], name: str) -> None:
-    """Put parts in the place of what `_write_content` wrote."""
+    """Undo `_write_content`."""
     text = data.pop(name)
     data["content"] = data.pop("parts", None) or encode(of_text(text))
 

@@ -70,7 +70,7 @@ class Disk:
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[sqlite3.Connection | None]:
-        """Lend the connection for reading, or None if nothing can be read. Any thread."""
+        """Lend the reading connection, or None if the database cannot be read. Any thread."""
         with self._lock:
             yield self._database.reader if self._database else self._only_read
 
@@ -111,7 +111,7 @@ class Disk:
         return Opened((note or empty,) if note or empty else (), bool(note), hidden)
 
     def write(self, changes: Sequence[Change], *, durable: bool) -> None:
-        """Carry out changes in one transaction; what cannot be stored goes to a rescue file.
+        """Carry out changes in one transaction; those that cannot be stored go to a rescue file.
 
         Args:
             changes: In order.
@@ -156,7 +156,7 @@ class Disk:
         return self._database
 
     def tidy(self) -> bool:
-        """Do a part of the work that can wait; False means that no work is left.
+        """Do a part of the deferred work; return False if none is left.
 
         Raises:
             sqlite3.Error: It failed; nothing is lost.
@@ -177,7 +177,7 @@ class Disk:
         return goes_on
 
     def hurry(self) -> None:
-        """Do not wait for other programs any more; any thread."""
+        """Stop waiting for other programs' locks; any thread."""
         self._hurries = True
 
     def close(self) -> None:
@@ -246,7 +246,7 @@ class Disk:
             self._on_mended(opened)
 
     def _salvaged(self) -> str:
-        """Salvage the database, but not again and again: then it is the disk that is broken."""
+        """Salvage the database, at most `_MAX_SALVAGED` times: then the disk is broken."""
         if self._n_salvaged == _MAX_SALVAGED:
             raise DamageError("it is damaged again and again")
         self._n_salvaged += 1

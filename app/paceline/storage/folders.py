@@ -23,14 +23,14 @@ class Folders:
         return tuple(sorted(self._folders.values(), key=lambda f: (f.name.casefold(), f.folder_id)))
 
     def get(self, folder_id: str) -> Folder | None:
-        """Return one of them, or None if it is not there."""
+        """Return a folder, or None if there is none with this id."""
         return self._folders.get(folder_id)
 
     def look_again(self) -> None:
-        """Take in the folders, too, that could not be read before.
+        """Read the folders again, including those that could not be read before.
 
         Raises:
-            UserError: They still cannot.
+            UserError: They still cannot be read.
         """
         self._folders = {f.folder_id: f for f in self._store.folders()} | self._folders
 

@@ -36,7 +36,7 @@ class Held:
         self._connection = in_memory()
 
     def sources(self, disk: sqlite3.Connection | None) -> list[Source]:
-        """Carry out what waits, and return where all chats are read; one thread at a time.
+        """Carry out waiting changes, and return the sources of all chats; one thread at a time.
 
         Raises:
             sqlite3.Error: The disk cannot be read; everything still waits.

@@ -93,7 +93,7 @@ def is_damage(error: Exception) -> bool:
 
 
 def is_about_content(error: Exception) -> bool:
-    """Return whether a database cannot be opened for what is in it, not for what is around it."""
+    """Return whether a database cannot be opened because of its content."""
     known = isinstance(error, BROKEN)
     return is_damage(error) or (known and _code(error) not in _SURROUNDINGS)
 
@@ -111,7 +111,7 @@ def is_about_the_value(error: Exception) -> bool:
 
 
 def problem_of(error: Exception, path: Path) -> StorageProblem:
-    """Return what an error of SQLite or of the file system means for the chats at `path`."""
+    """Return the problem for the chats at `path` after an error of SQLite or of the file system."""
     places: dict[str, Argument] = {
         "path": path, "folder": path.parent, "why": _text(error), "kept": KEPT
     }  # fmt: skip

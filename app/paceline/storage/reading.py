@@ -213,7 +213,7 @@ def unsent_files(sources: Sequence[Source], conversation_id: str) -> tuple[Attac
 
 
 def place(sources: Sequence[Source], conversation_id: str) -> ViewPlace:
-    """Return where a conversation was left."""
+    """Return the place where a conversation was left."""
     row = (
         _having(sources, conversation_id)
         .execute(

@@ -1,4 +1,4 @@
-"""A damaged database: a copy is put aside, and what can be read becomes a new one.
+"""Repair of a damaged database: a copy is put aside, and the readable rows become a new one.
 
 SQLite stops at the first broken page of a table; the rows after it are found by asking for higher
 keys. Indexes are not used, the search index is built again. Nothing is deleted: the copy holds
@@ -72,7 +72,7 @@ def salvage(path: Path) -> str:
         path: The database; this program does not have it open.
 
     Returns:
-        What was found, in a sentence or two.
+        The findings, in a sentence or two.
 
     Raises:
         OSError: There is no room for the copy or the new file; everything is as before.

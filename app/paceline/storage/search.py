@@ -109,7 +109,7 @@ def check_seal(connection: sqlite3.Connection) -> None:
 
 
 def _seal(connection: sqlite3.Connection) -> tuple[object, int]:
-    """Return the checksum that is noted, None where none is, and that of the index; of one moment.
+    """Return the noted checksum, or None, and that of the index, both at one moment.
 
     The lower 31 bits are of the list of segments alone, which every write of the index changes.
     """
@@ -127,7 +127,7 @@ def _seal(connection: sqlite3.Connection) -> tuple[object, int]:
 
 
 def _is_broken(noted: object, found: int) -> bool:
-    """Return whether none is noted, or a version has written since that takes no note away."""
+    """Return whether no checksum is noted, or it differs from the index's."""
     return noted is None or (isinstance(noted, int) and bool((noted ^ found) & 0x7FFFFFFF))
 
 
@@ -151,8 +151,8 @@ def index(connection: sqlite3.Connection, row: int, old: str, new: str) -> None:
     Args:
         connection: Within a transaction.
         row: The message's key, or the negative key of a conversation for its title.
-        old: What was indexed; it must be exactly that. Empty: nothing was.
-        new: What is to be found from now on; empty means nothing.
+        old: Exactly the text that was indexed; empty if none was.
+        new: The text to index; empty for none.
     """
     if old == new or isinstance(connection, Unindexed):
         return
@@ -229,7 +229,7 @@ class Query:
         return sum(bool(whole.search(beginning)) for whole in self.wholes)
 
     def hit(self, found: Found) -> SearchHit:
-        """Cut out what surrounds the first word, and mark all words in it."""
+        """Return a snippet around the first word, with all words marked."""
         text = found.text
         at = self._first(text)
         start = max(at - _BEFORE, 0)
@@ -340,7 +340,7 @@ def folded(text: str) -> str:
 
 
 def indexed(text: str) -> str:
-    """The text as the index is to see it."""
+    """Return the text in the form that is indexed."""
     return text if text.isascii() else _unspaced().sub(r" \g<0> ", folded(text))
 
 

@@ -62,7 +62,7 @@ TABLES = {
 
 
 def read_as(table: str, columns: Sequence[str] = (), alias: str = "") -> str:
-    """Return what a SELECT asks for to get these columns of a table; all by default."""
+    """Return the SELECT expressions for these columns of a table; all by default."""
     kinds = TABLES[table]
     prefix = f"{alias}." if alias else ""
     return ", ".join(_KINDS[kinds[name]].format(prefix + name) for name in columns or kinds)
@@ -93,7 +93,7 @@ def json_text(value: Any) -> str:
 
 
 def _or(otherwise: T, read: Callable[[], T]) -> T:
-    """Return what can be read, and something else where it is damaged."""
+    """Return the result of `read`, or `otherwise` if the data is damaged."""
     try:
         return read()
     except (ValueError, TypeError, RecursionError, zlib.error):

@@ -1,4 +1,4 @@
-"""The thread that writes: what is urgent at once, checkpoints ten times a second at most.
+"""The thread that writes: urgent changes at once, checkpoints at most ten times a second.
 
 When it cannot write, it reports the problem and tries again every two seconds, or when it is asked
 to. A change leaves the queue only after it is on the disk.
@@ -55,7 +55,7 @@ class Pending:
             self.changed.notify_all()
 
     def waiting(self) -> list[Change]:
-        """Return everything that may not be written yet and counts, in order."""
+        """Return the changes that may not be written yet and are not superseded, in order."""
         with self.changed:
             return [change for _, change in without_superseded(self._waiting)]
 
@@ -67,19 +67,19 @@ class Pending:
             return self._n_added
 
     def is_done(self, number: int) -> bool:
-        """Return whether everything up to this number is written, or replaced by what is."""
+        """Return whether everything up to this number is written or superseded."""
         with self.changed:
             return not self._waiting or self._waiting[0].number > number
 
     def is_urgent(self) -> bool:
-        """Return whether something must not wait."""
+        """Return whether an urgent change is queued."""
         with self.changed:
             return bool(self._waiting) and self._waiting[0].number <= self._urgent_until
 
     def take(self) -> list[Change]:
         """Return the next changes to write; they stay here until `written`.
 
-        What is superseded goes, so that a full disk does not fill the memory.
+        Superseded changes are dropped, so that a full disk does not fill the memory.
         """
         with self.changed:
             self._waiting = without_superseded(self._waiting)
@@ -87,7 +87,7 @@ class Pending:
             return [change for _, change in self._waiting[: self._n_taken]]
 
     def written(self) -> None:
-        """Drop what was taken: it is on the disk."""
+        """Drop the taken changes: they are on the disk."""
         with self.changed:
             del self._waiting[: self._n_taken]
             self._n_taken = 0
@@ -108,7 +108,7 @@ _logger = logging.getLogger(__name__)
 
 
 class Writer(threading.Thread):
-    """Takes changes from the queue to the disk until it is told to stop."""
+    """Moves changes from the queue to the disk until `stop`."""
 
     def __init__(
         self,
@@ -122,8 +122,8 @@ class Writer(threading.Thread):
         Args:
             disk: Only this thread writes to it once it runs.
             pending: The changes to write.
-            on_problem: Called on this thread with what keeps it from writing, and with None when it
-                can write again.
+            on_problem: Called on this thread with the problem that keeps it from writing, and with
+                None when it can write again.
             on_written: Called on this thread when the queue was emptied.
         """
         super().__init__(name="chat-writer", daemon=True)
@@ -152,7 +152,7 @@ class Writer(threading.Thread):
         """Have everything so far written at once, and wait for it; any other thread.
 
         Args:
-            timeout_s: How long to wait at most.
+            timeout_s: Upper bound of the wait in seconds.
             despite_problem: Whether to wait while something keeps it from writing, too.
 
         Returns:
@@ -186,14 +186,14 @@ class Writer(threading.Thread):
             )
 
     def stop(self) -> None:
-        """End after one more attempt to write what waits; any thread."""
+        """End after one more attempt to write waiting changes; any thread."""
         self._disk.hurry()
         with self._pending.changed:
             self._stops = True
             self._pending.changed.notify_all()
 
     def run(self) -> None:
-        """Write until told to stop."""
+        """Write until `stop`."""
         stops = False
         while not stops:
             stops = self._wait()
@@ -235,7 +235,7 @@ class Writer(threading.Thread):
             return self._stops
 
     def _timeout_s(self) -> float | None:
-        """Seconds until there is something to do; None means wait for a call."""
+        """Seconds until there is something to do; None means to wait for a call."""
         since_s = time.monotonic() - self._last_s
         if self._problem is not None:
             return None if self._problem.is_lasting else RETRY_S - since_s
@@ -244,7 +244,7 @@ class Writer(threading.Thread):
         return 0.0 if self._pending.is_urgent() else CHECKPOINT_S - since_s
 
     def _write_all(self) -> None:
-        """Write what waits; checkpoints that come meanwhile wait for their time."""
+        """Write waiting changes; checkpoints that are added meanwhile wait for their time."""
         self._disk.ready()  # also where nothing waits, old chats may be read again then
         while changes := self._pending.take():
             self._disk.write(changes, durable=any(map(is_urgent, changes)))
@@ -257,7 +257,7 @@ class Writer(threading.Thread):
             self._on_written()
 
     def _tidy(self, *, until_done: bool) -> None:
-        """Use the time in which nothing waits; at the end for two seconds at most."""
+        """Do deferred work while nothing is queued; at the end for two seconds at most."""
         until = time.monotonic() + _LAST_TIDY_S
         while self._tidies and not self._pending:
             self._tidies = self._disk.tidy()

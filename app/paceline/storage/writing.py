@@ -39,7 +39,7 @@ _logger = logging.getLogger(__name__)
 
 
 def is_carried_out(connection: sqlite3.Connection, change: Change) -> bool:
-    """Carry out a change; False, and nothing of it, if its values cannot be stored.
+    """Carry out a change; return False, having changed nothing, if its values cannot be stored.
 
     The change may be written already, or its conversation may be gone.
 

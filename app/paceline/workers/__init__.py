@@ -1,1 +1,1 @@
-"""Child processes: how they start, what is said to them, what bounds them, and how they end."""
+"""Child processes: their start, messages, limits and end."""

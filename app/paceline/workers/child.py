@@ -1,11 +1,11 @@
 """The first code that runs in every child process, and its end of the pipe.
 
 A child ends with its parent and leaves no core dump of the size of a model. Its end harms no other
-process: the out-of-memory killer takes it before the window; Ctrl+C is for the window to act on;
-and what native code or a plug-in prints goes into a file that is read after the process has died,
+process: the out-of-memory killer chooses it before the window; Ctrl+C is for the window to act on;
+and output of native code or a plug-in goes into a file that is read after the process has died,
 never to a terminal.
 
-Imports nothing of size: a child is to be there in a tenth of a second.
+Imports no large modules, so that a child starts in a tenth of a second.
 """
 
 from __future__ import annotations
@@ -34,14 +34,15 @@ Down = TypeVar("Down")
 Up = TypeVar("Up")
 
 FAILED = 70
-"""The exit code after an error; EX_SOFTWARE of sysexits.h."""
+"""Exit code after an error; EX_SOFTWARE of sysexits.h."""
 UNAVAILABLE = 69
-"""The exit code where the last words say what the user can do; EX_UNAVAILABLE of sysexits.h."""
+"""Exit code if the last message says what the user can do; EX_UNAVAILABLE of sysexits.h."""
 MAX_WAITING_BYTES = 1 << 20
-"""Bytes that may wait for a process that does not read: some 5,000 steps of a reply."""
+"""Upper bound of the bytes that wait for a process that does not read: some 5,000 steps of a
+reply."""
 PIPE_BYTES = 1 << 20
-"""Bytes that the pipe is asked to hold. Systems give less; small messages take 6 times their size
-of it, so that by the 208 kB of Linux the 170th step of a reply would wait."""
+"""Requested size of the pipe's buffer in bytes. Systems give less; small messages take 6 times
+their size of it, so that with the 208 kB of Linux the 170th step of a reply would wait."""
 _AT_ONCE = getattr(socket, "MSG_DONTWAIT", 0)  # Windows has none, and sending waits there
 _PICKLE = b"\x80"
 _PR_SET_PDEATHSIG = 1
@@ -50,7 +51,7 @@ _MAX_LAST_WORDS_CHARS = 500
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Be a child: run what the first frame names; returns the process's exit code.
+    """Run the function that the first frame names; return the process's exit code.
 
     Args:
         arguments: The child's name, and the id of the process that started it.
@@ -69,7 +70,7 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _main(payload: bytes) -> Callable[[socket.socket], None]:
-    """Return what is to run in this process, by the parent's word, which it may trust."""
+    """Return the function that this process runs, as named by its trusted parent."""
     if payload.startswith(_PICKLE):
         import pickle  # noqa: PLC0415  a tenth of what a small child loads
 
@@ -79,7 +80,7 @@ def _main(payload: bytes) -> Callable[[socket.socket], None]:
 
 
 def _take_pipe() -> socket.socket:
-    """Return this end of the pipe, and read stdin from nowhere from now on."""
+    """Return this end of the pipe, and replace stdin by the null device."""
     if sys.platform == "win32":
         with open(0, "rb", closefd=False) as stdin:
             pipe = socket.fromshare(stdin.read())
@@ -113,8 +114,8 @@ def _guard(parent_pid: int) -> None:
 class ChildPipe:
     """The child's end of the pipe; any thread sends, one receives.
 
-    What the pipe has no room for, because the other end does not read, waits here in its order.
-    As long as there is room nothing waits: what is in the pipe outlives this process.
+    Messages that do not fit into the pipe, because the other end does not read, wait here in order.
+    As long as they fit nothing waits: bytes in the pipe outlive this process.
 
     Args:
         pipe: A blocking socket, as the child's `main` is given it.
@@ -128,7 +129,7 @@ class ChildPipe:
         self._waiting = bytearray()
 
     def send(self, payload: bytes) -> None:
-        """Send one message and wait until the pipe has it, and all that waited.
+        """Send one message and wait until it and all waiting ones are in the pipe.
 
         The process ends when the other end of the pipe is closed.
         """
@@ -138,10 +139,10 @@ class ChildPipe:
             self._write(len(self._waiting))
 
     def post(self, payload: bytes) -> None:
-        """Send without waiting for room; the rest goes with the next message.
+        """Send without blocking; bytes that do not fit go with the next message.
 
-        Waits only where more than `MAX_WAITING_BYTES` bytes would be left; on Windows, which cannot
-        send without waiting, until the pipe has it.
+        Blocks only if more than `MAX_WAITING_BYTES` would be left; on Windows, which cannot send
+        without blocking, until the pipe has the message.
         """
         data = frame(payload)
         with self._lock:
@@ -149,11 +150,11 @@ class ChildPipe:
             self._write(len(self._waiting) - MAX_WAITING_BYTES)
 
     def send_ready(self) -> None:
-        """Tell that messages are taken from now on."""
+        """Report that this process is ready for messages."""
         self.send(READY)
 
     def send_last(self, words: str) -> None:
-        """Tell the last words, also while the thread that holds the lock may never release it."""
+        """Send the last message, even if another thread holds the lock forever."""
         last = frame(DYING + words[:_MAX_LAST_WORDS_CHARS].encode(errors="replace"))
         if self._lock.acquire(timeout=1.0):
             self._waiting += last
@@ -172,7 +173,7 @@ class ChildPipe:
         os._exit(0)
 
     def _write(self, n_least: int) -> None:
-        """Write so many bytes of what waits, and more as far as there is room; the lock is held."""
+        """Write at least `n_least` waiting bytes, and more if they fit; the lock is held."""
         waiting = self._waiting
         try:
             while waiting:
@@ -219,12 +220,12 @@ def serve(
 
 
 def last_words(error: BaseException) -> str:
-    """Return what a process says of an error that ends it."""
+    """Return the last message for an error that ends the process."""
     return f"{type(error).__name__}: {error}"
 
 
 def limit_memory(n_bytes: int) -> None:
-    """Limit what this process takes for itself; mapped files do not count. Not on Windows."""
+    """Limit the private memory of this process; mapped files do not count. Not on Windows."""
     if sys.platform != "win32":
         with contextlib.suppress(OSError, ValueError):
             resource.setrlimit(resource.RLIMIT_DATA, (n_bytes, n_bytes))

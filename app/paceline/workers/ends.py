@@ -1,7 +1,7 @@
-"""The end of a child process: what is known of it, and how that reads in a sentence.
+"""The end of a child process, and its description in a sentence.
 
-The exit code alone says little. Together with the process's own last words and the end of what it
-printed it tells the usual causes apart.
+The exit code alone says little. Together with the process's last message and the tail of its output
+it distinguishes the usual causes.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ _MEMORY_SIGNS = re.compile(
     re.IGNORECASE,
 )
 _MAX_MESSAGE_CHARS = 2000
-"""Characters of a last message; a broken process may send a very long one, and the search for paths
-in it must not take long."""
+"""Upper bound of the characters of a last message; a broken process may send a very long one, and
+the search for paths in it must not take long."""
 _WINDOWS_CODES = {
     0xC0000005: "SIGSEGV",
     0xC000001D: "SIGILL",
@@ -49,7 +49,7 @@ class End:
 
     @property
     def signal(self) -> str:
-        """The signal that ended it, such as ``SIGSEGV``; empty where none did."""
+        """The signal that ended it, such as ``SIGSEGV``, or empty if none did."""
         if self.code is None:
             return ""
         if self.code < 0:
@@ -60,12 +60,12 @@ class End:
 
     @property
     def lacked_memory(self) -> bool:
-        """True where it says that it got too little memory."""
+        """Whether it reported that it got too little memory."""
         return bool(_MEMORY_SIGNS.search(self.last_words) or _MEMORY_SIGNS.search(self.stderr))
 
     @property
     def said(self) -> str:
-        """Its last words on one line, without the folders of a build machine; may be empty."""
+        """Its last message on one line, without the folders of a build machine; may be empty."""
         return _one_line(self.last_words)
 
     @property

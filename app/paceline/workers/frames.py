@@ -1,11 +1,11 @@
-"""Frames: how messages are cut out of the stream between this process and a child.
+"""Frames: the format of messages in the stream between this process and a child.
 
 Each is four bytes of length, then that many bytes. The other end may be a process with corrupted
 memory, so a length above `MAX_FRAME` is an error at once, nothing is allocated for it, and an
 incomplete frame is never waited for.
 
-A frame that begins with `OWN` is a word of the process itself and none of its messages: `READY`
-once before them, and after `DYING` the last words of one that is about to end.
+A frame that begins with `OWN` is a sign of the process itself and none of its messages: `READY`
+once before them, and `DYING` followed by the last message of a process that is about to end.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ import struct
 from collections.abc import Iterator
 
 MAX_FRAME = 16 << 20
-"""Bytes. The longest valid message is a conversation or a reply of a few million characters."""
+"""Upper bound of a message in bytes. The longest valid one is a conversation or a reply of a few
+million characters."""
 
 OWN = b"\0"  # no message begins like this: in MessagePack it is a number
 READY = OWN + b"ready"

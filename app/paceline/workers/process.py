@@ -1,4 +1,4 @@
-"""A process that native code may crash, seen from outside: start it, talk to it, end it.
+"""A child process that native code may crash: its start, its messages, its end.
 
 All of it belongs to one thread, which must live as long as the process (on Linux a child is told
 to die with the *thread* that started it). Nothing here waits longer than its timeout: reading takes
@@ -48,7 +48,7 @@ END_S = 2.0
 
 _READ_BYTES = 1 << 16  # more would be mapped and unmapped for each message, which takes 20 µs
 _TAIL_BYTES = 4000
-"""Bytes of the child's output that are read after its death."""
+"""Bytes at the end of the child's output that are read after its death."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,10 +70,10 @@ class ChildProcess(Generic[Down, Up]):
     """A running child; the constructor starts it.
 
     Attributes:
-        is_ready: Whether it has said that it takes messages.
+        is_ready: Whether it has reported that it is ready for messages.
 
     Args:
-        main: What runs in it.
+        main: Function that runs in it.
         language: The messages that are exchanged with it.
 
     Raises:
@@ -110,12 +110,12 @@ class ChildProcess(Generic[Down, Up]):
 
     @property
     def has_ended(self) -> bool:
-        """True when it has ended and everything that it sent has been read."""
+        """Whether it has ended and everything that it sent has been read."""
         return self._has_ended
 
     @property
     def memory(self) -> int:
-        """Bytes of memory that it takes; 0 where the system does not say."""
+        """Bytes of memory that it uses; 0 if the system does not say."""
         with contextlib.suppress(psutil.Error):
             return int(psutil.Process(self.pid).memory_info().rss)
         return 0
@@ -174,7 +174,7 @@ class ChildProcess(Generic[Down, Up]):
             raise WireError(str(error)) from None
 
     def _take(self, word: bytes) -> None:
-        """Take a word of the process itself."""
+        """Handle a sign of the process itself."""
         if word == READY and not self.is_ready:
             self.is_ready = True
         elif word.startswith(DYING):
@@ -183,7 +183,7 @@ class ChildProcess(Generic[Down, Up]):
             raise WireError("a word of its own that a process does not say")
 
     def _notice_end(self) -> None:
-        """See whether it ended unseen: another process may hold the pipe's other end open."""
+        """Check whether it has ended: another process may hold the pipe's other end open."""
         if self._process.poll() is not None and not self._readable.select(0):
             self._has_ended = True  # and its last messages have been read
 
@@ -211,7 +211,7 @@ class ChildProcess(Generic[Down, Up]):
         self._free()
 
     def find_end(self) -> End:
-        """Return how the process ended unasked; frees everything that belongs to it."""
+        """Return the end of a process that ended by itself; free everything that belongs to it."""
         self._wait()  # a large process takes a moment to leave
         code = self._process.returncode
         if code is None:  # the exit code of this kill would say nothing
@@ -235,9 +235,9 @@ class ChildProcess(Generic[Down, Up]):
 
 
 class _Output:
-    """The file for what the child prints; it has no name, so nothing is left of it.
+    """The file for the child's output; it has no name, so nothing is left of it.
 
-    Where there is no room for one, what is printed is thrown away.
+    If there is no disk space for one, the output is discarded.
 
     Attributes:
         number: Its descriptor.
@@ -252,7 +252,7 @@ class _Output:
         self.number = self._file.fileno()
 
     def tail(self) -> str:
-        """Return the end of what was printed."""
+        """Return the end of the output."""
         with contextlib.suppress(OSError):
             size = self._file.seek(0, os.SEEK_END)
             self._file.seek(max(0, size - _TAIL_BYTES))

@@ -3,8 +3,8 @@
 Not by `multiprocessing`, which allows a child no children of its own, needs a current folder, keeps
 a helper process, and runs a script that uses the engine once more.
 
-The child's stdin is its end of the pipe, on Windows a description of it. The first frame that
-comes through names what is to run (`child.run`).
+The child's stdin is its end of the pipe, on Windows a description of it. The first frame names the
+function to run (`child.run`).
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ import sys
 from paceline.installation.package import is_packaged
 
 CHILD = "--child"
-"""The argument by which `__main__` knows that it is one; the child's name and its parent's process
-id follow."""
+"""The argument by which `__main__` recognises a child; the child's name and its parent's process id
+follow."""
 _SECRETS = ("HF_TOKEN", "HUGGING_FACE_HUB_TOKEN", "HUGGINGFACEHUB_API_TOKEN")
 
 
@@ -28,7 +28,7 @@ def start(name: str, pipe: socket.socket, output: int) -> subprocess.Popen[bytes
     Args:
         name: Shown in lists of processes.
         pipe: The child's end of a socket pair; the caller closes it.
-        output: A descriptor of what takes all that is printed.
+        output: File descriptor for all output.
 
     Raises:
         OSError: The system does not start another process.
@@ -60,10 +60,10 @@ def start(name: str, pipe: socket.socket, output: int) -> subprocess.Popen[bytes
 
 
 def _program() -> tuple[list[str], dict[str, str]]:
-    """Return the words that start this program, and variables for it.
+    """Return the command that starts this program, and its environment variables.
 
-    A packaged program brings its modules, and looks for none elsewhere; what a user has set for
-    other Pythons is passed on as it is, and not looked at.
+    A packaged program brings its modules, and looks for none elsewhere; a user's settings for other
+    Pythons are passed on unchanged and unused.
     """
     if is_packaged():
         return [sys.executable], {}

@@ -40,7 +40,7 @@ Trouble = Literal[
 """Reasons for no answer. "stopped": the worker was closed, or the one who asked gave up;
 "not-started": the system starts no process; "too-large": the question is."""
 _MAYBE_ANOTHERS: tuple[Trouble, ...] = ("crashed", "out-of-memory", "nonsense")
-"""Troubles that an earlier question may have caused; in a new process it is the question's own."""
+"""Troubles that an earlier question may have caused; in a new process the question itself has."""
 _logger = logging.getLogger(__name__)
 
 
@@ -51,7 +51,8 @@ class NoAnswerError(Exception):
         trouble: The kind.
         words: The predicate of a sentence about the process, such as "crashed, SIGSEGV"; where the
             system starts none, the system's reason.
-        end: How it ended; None where it did not start, was ended by the worker, or sent nonsense.
+        end: The process's end, or None if it did not start, was ended by the worker, or sent
+            nonsense.
     """
 
     def __init__(self, trouble: Trouble, words: str, end: End | None = None) -> None:
@@ -69,10 +70,10 @@ class Worker(Generic[Down, Up]):
     Args:
         main: Runs in the process, and calls `child.serve`.
         language: Its questions and answers.
-        memory: Bytes that the process may take; 0 means as many as there are.
+        memory: Upper bound of the process's memory in bytes; 0 for no limit.
         idle_s: Seconds without a question after which the process is ended; None means never.
-        start_s: Seconds that the process may take to start.
-        asks_again: False: a question that ends the process is never asked once more.
+        start_s: Upper bound of the seconds for the process's start.
+        asks_again: Whether a question that ended the process may be asked once more.
     """
 
     def __init__(
@@ -140,7 +141,7 @@ class Worker(Generic[Down, Up]):
             self._thread.join()
 
     def _queue(self, task: Callable[[], None]) -> bool:
-        """Have the worker's thread do something; False means that it is closed."""
+        """Queue a task for the worker's thread; return False if the worker is closed."""
         with self._lock:
             if self._is_closed:
                 return False

@@ -21,7 +21,7 @@ if TYPE_CHECKING:  # it would load the half of the program into a child
     from paceline.cli.loading import Asked
 
 LIMIT_S = 20.0
-"""Seconds for a start, and for an answer."""
+"""Time limit in seconds for a start, and for an answer."""
 _POLL_S = 0.05
 _KERNEL = "q8_0"
 """Its test is short, and every library of kernels has it."""
@@ -34,7 +34,7 @@ class ChildAnswer(NamedTuple):
         name: Its name in lists of processes.
         starts: Whether it has started and answered.
         seconds: From its start to its answer, or until it was given up.
-        error: Why it does not answer; empty where it does.
+        error: Why it does not answer, or empty if it does.
     """
 
     name: str
@@ -159,7 +159,7 @@ def _ask_prover(cache_dir: Path) -> str:
 
 
 def run_prover(library: str, pipe: socket.socket) -> None:
-    """Be the prover; llama.cpp is loaded in the child alone."""
+    """Run the prover; llama.cpp is loaded in the child alone."""
     from paceline.engine.llama.kernel_library import run_prover as run
 
     run(library, pipe)
@@ -173,4 +173,4 @@ CHILDREN = (
     KnownChild("paceline-templates", _ask_templates),
     KnownChild("paceline-prover", _ask_prover),
 )
-"""All others; of the prover nothing is said where there are no kernels."""
+"""All others; the prover is left out if there are no kernels."""

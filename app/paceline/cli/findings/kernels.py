@@ -25,7 +25,7 @@ def insist(places: paths.Paths) -> None:
 
 
 def collect(places: paths.Paths, wish: KernelWish) -> dict[str, Any]:
-    """Return whose kernels compute on the CPU, and why; what is not known yet is empty."""
+    """Return which kernels compute on the CPU, and why; unknown values are empty."""
     cache_dir = str(places.cache_dir)
     report: dict[str, Any] = {
         "choice": "stock",

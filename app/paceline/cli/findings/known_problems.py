@@ -1,4 +1,4 @@
-"""Problems that are known from some machines, told by facts alone; used by the doctor."""
+"""Known problems of some machines, recognised by facts alone; used by `doctor`."""
 
 from __future__ import annotations
 

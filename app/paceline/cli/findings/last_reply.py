@@ -22,7 +22,7 @@ def collect(folder: Path) -> dict[str, Any]:
     """Return the report as plain data.
 
     Args:
-        folder: Where `save_last_run` keeps its file.
+        folder: The folder of `save_last_run`'s file.
 
     Raises:
         UserError: Nothing is kept there.

@@ -29,8 +29,8 @@ from paceline.installation.library_build import NOT_BUILT, BuildError
 def build(args: argparse.Namespace) -> int:
     """Compile into the user's cache what the installation lacks.
 
-    That kernels ended the engine, or failed their test, is forgotten: the command asks for another
-    try. A package compiles nothing.
+    Notes that kernels ended the engine, or failed their test, are deleted, since the command asks
+    for another try. A package compiles nothing.
 
     Raises:
         UserError: Something cannot be compiled, or the result cannot be printed.

@@ -10,7 +10,7 @@ from paceline.installation import library_build, package, remedies, rows_files
 
 
 def collect(places: paths.Paths) -> dict[str, Any]:
-    """Return what draws tokens from rows of logits, with the reason where that is Python."""
+    """Return which code samples tokens from rows of logits, with the reason if it is Python."""
     report: dict[str, Any] = {"choice": "python", "library": None, "isa": "", "reason": ""}
     path = rows_files.find(places.cache_dir)
     if path is None:

@@ -46,12 +46,12 @@ class AnthropicTool(msgspec.Struct, kw_only=True):
     input_schema: dict[str, Any] | None = None
 
     def name_of(self) -> str:
-        """Return what it is called by."""
+        """Return the tool's name."""
         return self.name
 
 
 class ToolChoiceIn(msgspec.Struct, kw_only=True):
-    """The wish for a tool to be called, or not."""
+    """The request's choice whether and which tool is called."""
 
     type: Literal["auto", "any", "tool", "none"]
     name: str = ""
@@ -72,7 +72,7 @@ def read_messages(
     """Return the conversation.
 
     Raises:
-        ApiError: A message cannot be read; names it.
+        ApiError: A message cannot be read; the text names it.
     """
     check_messages(given, "messages")
     messages = [] if not system else [ChatMessage("system", _text(system, "system"))]
@@ -82,7 +82,7 @@ def read_messages(
 
 
 def _read_message(message: AnthropicMessage, field: str) -> Iterator[ChatMessage]:
-    """Yield what a message says; results of tools are messages of their own, before its text."""
+    """Yield a message as chat messages; results of tools are separate ones, before its text."""
     content = message.content
     blocks = [ContentBlock(type="text", text=content)] if isinstance(content, str) else content
     _check(blocks, _READ[message.role], field)
@@ -103,7 +103,7 @@ def _read_message(message: AnthropicMessage, field: str) -> Iterator[ChatMessage
 
 
 def _result(block: ContentBlock, field: str) -> Content:
-    """Return what a tool has returned; that it failed is said in words."""
+    """Return a tool's result; a failure is stated in its text."""
     content = _text(block.content or "", f"{field}.content")
     return (Text("Error:"), *content) if block.is_error else content
 

@@ -122,7 +122,7 @@ async def count_tokens(request: Request) -> Response:
 async def _chat_of(
     body: MessagesRequest, context: Context, served: Served
 ) -> tuple[Chat, str, tuple[str, ...]]:
-    """Return the conversation, what the reply goes on after, and remarks for the program."""
+    """Return the conversation, the text that the reply continues, and remarks for the program."""
     conversation, begun = continued(read_messages(body.system, body.messages), "messages")
     tools = read_tools(body.tools, body.tool_choice)
     effort = body.output_config.effort if body.output_config else None
@@ -151,7 +151,7 @@ def _turn_of(
 
 
 def _message(reply: RunningReply) -> dict[str, Any]:
-    """Return a message of which nothing is known but its beginning."""
+    """Return the message object at the begin of a reply."""
     record = reply.record
     return {
         "id": f"msg_{uuid.uuid4().hex}",
@@ -175,7 +175,7 @@ def _usage(n_prompt: int, n_reused: int, n_generated: int) -> dict[str, Any]:
 
 
 def _end(reply: RunningReply) -> dict[str, Any]:
-    """Return why a reply has ended."""
+    """Return the fields that say why a reply has ended."""
     finished = reply.finished
     assert finished is not None
     told: dict[str, Any] = {"stop_reason": "end_turn", "stop_sequence": None}
@@ -238,7 +238,7 @@ async def _stream(reply: RunningReply) -> AsyncGenerator[bytes, None]:
 
 
 def _told(change: Change) -> bytes:
-    """Return the events that tell of a change."""
+    """Return the events of a change."""
     index = change.block.index
     match change:
         case BlockOpened(block):

@@ -1,1 +1,1 @@
-"""HTTP itself: who gets in, and connections that end in time."""
+"""HTTP itself: access, and time limits of connections."""

@@ -1,4 +1,4 @@
-"""One connection: what its program has to do in time, and what it is told when it does not."""
+"""One connection, with time limits for its program."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Connection(H11Protocol):
-    """Ends a connection that is in no hurry.
+    """A connection that is closed when its program is too slow.
 
     uvicorn itself ends one that is idle after a request; it waits for ever for a first request, for
     headers and bodies that drip, and for a program that does not read.
@@ -44,12 +44,12 @@ class Connection(H11Protocol):
         super().connection_lost(exc)
 
     def handle_events(self) -> None:
-        """Take what has come."""
+        """Handle the received events."""
         super().handle_events()
         self._look()
 
     def on_response_complete(self) -> None:
-        """Go on after a response."""
+        """Prepare for the next request after a response."""
         super().on_response_complete()
         self._look()
 
@@ -84,7 +84,7 @@ class Connection(H11Protocol):
         self.transport.close()
 
     def _look(self) -> None:
-        """Set the times for what is to come next."""
+        """Set the time limit for the next part."""
         theirs = self.conn.their_state
         states = {
             # A connection that is idle after a request has uvicorn's own time.
@@ -100,7 +100,7 @@ class Connection(H11Protocol):
                 self._forget(name)
 
     def _expect(self, name: str, seconds: float) -> None:
-        """End the connection unless this is forgotten in time."""
+        """End the connection after this time unless the timer is cancelled."""
         if name not in self._due:
             self._due[name] = self.loop.call_later(seconds, self.transport.abort)
 

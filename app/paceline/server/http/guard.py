@@ -43,13 +43,13 @@ _PREFLIGHT_S = 600
 
 @dataclass(slots=True)
 class Access:
-    """The rules of who may ask.
+    """The rules of who may send requests.
 
     Attributes:
         host: The address that the server is bound to.
         port: Its port.
-        key: What programs have to know; empty means nothing. The window exchanges it.
-        origins: Pages that may ask.
+        key: Key that programs must send, or empty if they need none. The window replaces it.
+        origins: Origins of web pages that may send requests.
     """
 
     host: str
@@ -61,7 +61,7 @@ class Access:
         """Refuse a request of a page that was not allowed, or to a name that is not the server's.
 
         Raises:
-            ApiError: Says why.
+            ApiError: It is refused; the text says why.
         """
         origin = headers.get("origin")
         if origin is not None and origin not in self.origins:
@@ -82,7 +82,7 @@ class Access:
         """Refuse a request without the key, or with another one beside it.
 
         Raises:
-            ApiError: Says what to send.
+            ApiError: It is refused; the text says what to send.
         """
         if not self.key or path in OPEN_PATHS:
             return
@@ -117,7 +117,7 @@ class Guard:
 
     Args:
         app: Answers what is let through.
-        access: Who may ask.
+        access: The rules.
     """
 
     def __init__(self, app: ASGIApp, access: Access) -> None:
@@ -184,7 +184,7 @@ def _check_type(method: str, headers: Headers) -> None:
 
 
 def _preflight(headers: Headers) -> Response:
-    """Tell a browser that an allowed page may ask; it sends no key with that question."""
+    """Answer a browser's preflight request, which carries no key, for an allowed page."""
     told = {
         "access-control-allow-methods": "GET, POST",
         "access-control-max-age": str(_PREFLIGHT_S),

@@ -1,4 +1,4 @@
-"""Work that ends when the program that it is for hangs up."""
+"""Cancellation of a request's work when its program closes the connection."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 class HangUps:
-    """Cancels what answers a request when its program hangs up; ASGI around another application.
+    """Cancels the handler of a request when its program hangs up; ASGI middleware.
 
     Args:
         app: Answers requests.
@@ -20,7 +20,7 @@ class HangUps:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request, as far as it is wanted."""
+        """Answer a request until its program hangs up."""
         line = _Line(receive, send)
         try:
             await self._app(scope, line.hear, line.tell)
@@ -35,7 +35,7 @@ class HangUps:
 class _Line:
     """The two directions between a program and the task that works on its request.
 
-    From the end of the request's body on the connection is watched, whatever the work waits for
+    After the request's body has been read, the connection is watched, whatever the work waits for
     meanwhile: a place in the queue, a load, a step.
     """
 

@@ -1,4 +1,4 @@
-"""The time of a request, for those who keep something for it."""
+"""The lifetime of a request, during which its model stays loaded."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The API of llama.cpp's own server, as programs use it that were written for it."""
+"""The API of llama.cpp's own server, for programs that were written for it."""

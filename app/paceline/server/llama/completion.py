@@ -1,4 +1,4 @@
-"""``/completion`` and ``/infill``: texts that go on, and gaps that are filled in."""
+"""``/completion`` and ``/infill``: continuation of texts, and filling of gaps."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from paceline.messages import FinishReason
 
 _STOPS: dict[FinishReason, str] = {"eog": "eos", "stop": "word"}
-"""The reasons of a reply's end in llama-server's words; otherwise it ended by its length."""
+"""The reasons of a reply's end in llama-server's words; any other is the length limit."""
 
 
 class ReplyRequest(SamplingFields, kw_only=True):
@@ -48,7 +48,7 @@ class ReplyRequest(SamplingFields, kw_only=True):
 
 
 class LlamaCompletionRequest(ReplyRequest, kw_only=True):
-    """A request for a text that goes on after a prompt."""
+    """A request for the continuation of a prompt."""
 
     prompt: PromptIn
 
@@ -61,7 +61,7 @@ class FileIn(msgspec.Struct, kw_only=True):
 
 
 class InfillRequest(ReplyRequest, kw_only=True):
-    """A request for what is missing between a prefix and a suffix."""
+    """A request for the text between a prefix and a suffix."""
 
     input_prefix: str = ""
     input_suffix: str = ""
@@ -70,7 +70,7 @@ class InfillRequest(ReplyRequest, kw_only=True):
 
 
 async def completion(request: Request) -> Response:
-    """Go on after a prompt."""
+    """Continue a prompt."""
     context = Context.of(request)
     body, ignored = read(LlamaCompletionRequest, await context.body(request))
     prompts = read_prompts(body.prompt)
@@ -143,7 +143,7 @@ async def _told(reply: RunningReply, body: ReplyRequest) -> AsyncGenerator[bytes
 
 
 def _gained(grown: Grown, body: ReplyRequest) -> dict[str, Any]:
-    """Return what a reply has, or gains."""
+    """Return the fields of a reply, or of its new part."""
     text = "".join(piece.text for piece in grown.pieces if isinstance(piece, Answer))
     is_told = body.n_predict != 0
     gained: dict[str, Any] = {"index": 0, "content": text if is_told else "", "tokens": []}
@@ -156,7 +156,7 @@ def _gained(grown: Grown, body: ReplyRequest) -> dict[str, Any]:
 
 
 def _end(reply: RunningReply, body: ReplyRequest) -> dict[str, Any]:
-    """Return what is told of a reply that has ended."""
+    """Return the fields of a reply that has ended."""
     assert reply.finished is not None
     turn, stats, finished = reply.turn, reply.stats, reply.finished
     own = own_figures(reply)

@@ -1,4 +1,4 @@
-"""``/props``: what is loaded, and how replies are drawn where a request says nothing."""
+"""``/props``: the loaded model, and the default sampling."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ async def props(request: Request) -> Response:
 def drawn_by(
     sampling: SamplingParams, seed: int | None, max_tokens: int, stop: tuple[str, ...]
 ) -> dict[str, Any]:
-    """Return how tokens are drawn, by llama-server's names."""
+    """Return the sampling parameters by llama-server's names."""
     return {
         "seed": -1 if seed is None else seed,
         "temperature": sampling.temperature,

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class TextIn(msgspec.Struct, kw_only=True):
-    """A text whose tokens are asked for."""
+    """A text to tokenize."""
 
     content: str
     add_special: bool = False
@@ -35,13 +35,13 @@ class TextIn(msgspec.Struct, kw_only=True):
 
 
 class TokensIn(msgspec.Struct, kw_only=True):
-    """Tokens whose text is asked for."""
+    """Tokens to turn into text."""
 
     tokens: list[int]
 
 
 class ConversationIn(msgspec.Struct, kw_only=True):
-    """A conversation whose prompt is asked for."""
+    """A conversation to turn into a prompt."""
 
     messages: list[MessageIn]
     tools: list[ToolIn] | None = None
@@ -50,7 +50,7 @@ class ConversationIn(msgspec.Struct, kw_only=True):
 
 
 async def tokenize(request: Request) -> Response:
-    """Tell the tokens of a text."""
+    """Return the tokens of a text."""
     context = Context.of(request)
     body, ignored = read(TextIn, await context.body(request))
     await context.models.wanted("")
@@ -77,7 +77,7 @@ def _readable(piece: bytes) -> str | list[int]:
 
 
 async def detokenize(request: Request) -> Response:
-    """Tell the text of tokens, control tokens by their names."""
+    """Return the text of tokens, control tokens by their names."""
     context = Context.of(request)
     body, ignored = read(TokensIn, await context.body(request))
     await context.models.wanted("")
@@ -89,7 +89,7 @@ async def detokenize(request: Request) -> Response:
 
 
 async def apply_template(request: Request) -> Response:
-    """Tell what the model is given for a conversation."""
+    """Return the prompt of a conversation."""
     context = Context.of(request)
     body, ignored = read(ConversationIn, await context.body(request))
     await context.models.wanted("")

@@ -72,7 +72,7 @@ class Prediction(msgspec.Struct, kw_only=True):
 
 
 class TemplateArguments(msgspec.Struct, kw_only=True):
-    """Variables of chat templates; how much to reason is the one that is known."""
+    """Variables of chat templates; only the amount of reasoning is known."""
 
     enable_thinking: bool | None = None
 
@@ -210,7 +210,7 @@ def _n_likely(body: ChatRequest) -> int:
 
 
 def _message(pieces: Iterable[Piece]) -> dict[str, Any]:
-    """Return the pieces of a reply as a message, or as what a message gains."""
+    """Return the pieces of a reply as a message, or as a message's new part."""
     told: dict[str, Any] = {}
     calls: dict[int, dict[str, Any]] = {}
     for piece in pieces:
@@ -254,7 +254,7 @@ async def _whole(replies: Sequence[RunningReply], head: dict[str, Any]) -> dict[
 
 
 def _choice(i: int, came: ReplyBegun | Grown | RunningReply) -> dict[str, Any] | None:
-    """Return what a choice gains."""
+    """Return the new part of a choice."""
     gained: dict[str, Any] = {"index": i, "delta": {}, "finish_reason": None, "logprobs": None}
     match came:
         case ReplyBegun():

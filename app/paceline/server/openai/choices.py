@@ -1,4 +1,4 @@
-"""Replies as choices in OpenAI's form: what all routes have around them, whole and streamed."""
+"""Replies as choices in OpenAI's form: the objects that all routes share, whole and streamed."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from paceline.server.served import Served
 
 _REASONS: dict[FinishReason, str] = {"eog": "stop", "stop": "stop"}
-"""The reasons of a reply's end in OpenAI's words; otherwise it ended by its length."""
+"""The reasons of a reply's end in OpenAI's words; any other is the length limit."""
 
 
 class StreamOptions(msgspec.Struct, kw_only=True):
@@ -36,7 +36,7 @@ def wants_usage(options: StreamOptions | None) -> bool:
 
 
 def head_of(served: Served, kind: str, prefix: str) -> dict[str, Any]:
-    """Return what every object of a request begins with.
+    """Return the fields that every object of a request begins with.
 
     Args:
         served: The loaded pair.
@@ -78,16 +78,16 @@ async def told(
     has_usage: bool,
     has_progress: bool = False,
 ) -> AsyncGenerator[bytes, None]:
-    """Generate replies, one after the other, and yield events that tell of them.
+    """Generate replies, one after the other, and yield their events.
 
     Args:
-        replies: All of a request.
-        head: What every event begins with.
-        choice: Returns what the choice of this number tells of what came, of the reply itself when
-            it has ended; None means nothing.
+        replies: The replies of a request.
+        head: Fields that every event begins with.
+        choice: Returns the fields of a choice, given its number and an event, or the reply itself
+            at its end; None for no event.
         has_usage: Whether the figures are an event of their own; otherwise the last choice has
             them.
-        has_progress: Whether there are events, too, that tell how far the prompt has been read.
+        has_progress: Whether there are events for the progress of the prompt, too.
     """
     for i, reply in enumerate(replies):
         async with aclosing(reply.grow()) as growing:

@@ -1,4 +1,4 @@
-"""``/v1/completions``: texts that go on, and gaps that are filled in, without a conversation."""
+"""``/v1/completions``: continuation of texts and filling of gaps, without a conversation."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ PromptIn = str | list[str | int | list[int]]
 
 
 class CompletionRequest(SamplingFields, kw_only=True):
-    """A request for texts that go on after prompts."""
+    """A request for continuations of prompts."""
 
     prompt: PromptIn
     suffix: str | None = None
@@ -52,7 +52,7 @@ class CompletionRequest(SamplingFields, kw_only=True):
 
 
 async def completions(request: Request) -> Response:
-    """Go on after prompts, or fill in what is missing before a suffix."""
+    """Continue prompts, or fill in the gap before a suffix."""
     context = Context.of(request)
     body, ignored = read(CompletionRequest, await context.body(request))
     _check(body)
@@ -89,7 +89,7 @@ async def completions(request: Request) -> Response:
 
 
 def _check(body: CompletionRequest) -> None:
-    """Refuse what cannot be honoured."""
+    """Refuse fields that cannot be honoured."""
     if body.best_of is not None and body.best_of != body.n:
         raise refused("best_of", "best_of must be n: every reply that is generated is told.")
     if body.logprobs is None:
@@ -103,12 +103,12 @@ def _check(body: CompletionRequest) -> None:
 def read_prompts(given: PromptIn, suffix: str | None = None) -> list[Prompt]:
     """Return the prompts of a request.
 
-    Control tokens in a text are read by their names, since who sends a text without a conversation
-    writes the template into it; around a gap they are plain text.
+    Control tokens in a text are read by their names, since a program that sends a text without a
+    conversation writes the template into it; around a gap they are plain text.
 
     Args:
         given: As the request has it.
-        suffix: The text after a gap; None or empty: there is no gap.
+        suffix: The text after a gap; None or empty without a gap.
 
     Raises:
         ApiError: There are none or too many, they are of several kinds, or tokens with a gap.
@@ -135,7 +135,7 @@ def read_prompts(given: PromptIn, suffix: str | None = None) -> list[Prompt]:
 
 
 async def _text_of(prompt: Prompt, context: Context, asker: str) -> str:
-    """Return what a prompt is told as."""
+    """Return the text of a prompt, for `echo`."""
     match prompt:
         case RawText(text) | Infill(text, _):
             return text
@@ -161,7 +161,7 @@ async def _whole(
 def _choices(
     echoes: Sequence[str],
 ) -> Callable[[int, ReplyBegun | Grown | RunningReply], dict[str, Any] | None]:
-    """Return what tells of the choices while they grow; see `told`."""
+    """Return a function that gives the choices' fields while they grow; see `told`."""
     n_told = [0] * len(echoes)
 
     def choice(i: int, came: ReplyBegun | Grown | RunningReply) -> dict[str, Any] | None:
@@ -180,13 +180,13 @@ def _choices(
 
 
 def _choice(i: int, echo: str, grown: Grown, begin: int = 0) -> dict[str, Any]:
-    """Return what a choice has, or gains.
+    """Return the fields of a choice, or of its new part.
 
     Args:
         i: Its number.
-        echo: What its text begins with.
+        echo: The text that it begins with.
         grown: Text and likelihoods.
-        begin: Characters before the first token that is told of.
+        begin: Characters before the first token that is reported.
     """
     text = "".join(piece.text for piece in grown.pieces if isinstance(piece, Answer))
     logprobs = _logprobs(grown, begin) if grown.likely else None
@@ -206,7 +206,7 @@ def _logprobs(grown: Grown, begin: int) -> dict[str, Any]:
 
 
 def _name(token: LikelyToken) -> str:
-    """Return a token as text; one that is none, by its bytes."""
+    """Return a token as text, or its bytes if they are no text."""
     try:
         return token.piece.decode()
     except UnicodeDecodeError:

@@ -60,7 +60,7 @@ class ToolIn(msgspec.Struct, kw_only=True):
     function: Function | None = None
 
     def name_of(self) -> str:
-        """Return what it is called by, or empty if there is no function."""
+        """Return the function's name, or empty if there is no function."""
         return self.function.name if self.function else ""
 
 
@@ -103,7 +103,7 @@ def read_messages(given: list[MessageIn], field: str = "messages") -> tuple[Chat
     """Return the conversation.
 
     Raises:
-        ApiError: A message cannot be read; names it.
+        ApiError: A message cannot be read; the text names it.
     """
     check_messages(given, field)
     return tuple(_read_message(message, f"{field}[{i}]") for i, message in enumerate(given))

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 async def list_models(request: Request) -> Response:
-    """List what can be asked for."""
+    """List the models that can be requested."""
     models = Context.of(request).models
     names = await models.names()
     pages = {"has_more": False, "first_id": names[0], "last_id": names[-1]} if names else {}

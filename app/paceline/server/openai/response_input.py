@@ -28,7 +28,7 @@ class Item(msgspec.Struct, kw_only=True):
 
 
 class ResponsesTool(msgspec.Struct, kw_only=True):
-    """A tool of a request; only functions are told to the model."""
+    """A tool of a request; only functions are offered to the model."""
 
     type: str
     name: str = ""
@@ -37,7 +37,7 @@ class ResponsesTool(msgspec.Struct, kw_only=True):
     strict: bool | None = None
 
     def name_of(self) -> str:
-        """Return what it is called by."""
+        """Return the tool's name."""
         return self.name
 
 
@@ -55,7 +55,7 @@ def read_input(given: str | list[Item], instructions: str | None) -> tuple[ChatM
     """Return the conversation.
 
     Raises:
-        ApiError: An item cannot be read; names it.
+        ApiError: An item cannot be read; the text names it.
     """
     check_messages(given if isinstance(given, list) else [given] * bool(given), "input")
     messages = [ChatMessage.of_text("system", instructions)] if instructions else []
@@ -67,7 +67,7 @@ def read_input(given: str | list[Item], instructions: str | None) -> tuple[ChatM
 
 
 def _add(item: Item, field: str, messages: list[ChatMessage]) -> None:
-    """Add an item to the conversation; what the model says in a row is one message."""
+    """Add an item to the conversation; consecutive items of the model make one message."""
     last = messages[-1] if messages and messages[-1].role == "assistant" else None
     match item.type:
         case "message":

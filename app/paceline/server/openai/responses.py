@@ -166,11 +166,11 @@ def _take_form(body: ResponsesRequest) -> None:
 
 
 class _Telling:
-    """Tells of a reply as a response.
+    """The events and objects of one response.
 
     Args:
-        body: The request, of which a response repeats much.
-        reply: What is generated.
+        body: The request, many fields of which a response repeats.
+        reply: The reply.
     """
 
     def __init__(self, body: ResponsesRequest, reply: RunningReply) -> None:
@@ -304,7 +304,7 @@ class _Telling:
         return event({"type": kind, "sequence_number": number, **fields}, kind)
 
     def _told(self, change: Change) -> Iterator[bytes]:
-        """Yield the events that tell of a change."""
+        """Yield the events of a change."""
         block = change.block
         if block.kind == "call":
             yield from self._told_of_call(change)

@@ -22,12 +22,12 @@ class ReplyBlock:
     """A part of a reply.
 
     Attributes:
-        kind: What it is.
+        kind: Kind of the block.
         index: Its place in the reply, from 0.
-        text: What it says so far; of a call its arguments, a JSON object.
+        text: Its text so far; for a call its arguments, a JSON object.
         name: The tool that is called.
-        call_id: Names the call.
-        is_whole: Whether the model has written all of it; a call that it has not is none.
+        call_id: Id of the call.
+        is_whole: Whether it is complete; an incomplete call does not count.
     """
 
     kind: Kind
@@ -45,7 +45,7 @@ class BlockOpened(NamedTuple):
 
 
 class Gained(NamedTuple):
-    """A block has gained a text, which `block.text` ends with."""
+    """A block has gained a text, which is the end of `block.text`."""
 
     block: ReplyBlock
     text: str
@@ -80,7 +80,7 @@ class Blocks:
         return blocks
 
     def take(self, pieces: Iterable[Piece]) -> Iterator[Change]:
-        """Yield what pieces of the reply change."""
+        """Yield the changes by pieces of the reply."""
         for piece in pieces:
             match piece:
                 case Answer(text):
@@ -101,7 +101,7 @@ class Blocks:
         return [block for block in self.all if block.is_whole]
 
     def finish(self) -> Iterator[Change]:
-        """Yield what the end of the reply changes."""
+        """Yield the changes by the end of the reply."""
         if self._open is not None:
             yield Closed(self._open)
             self._open = None

@@ -63,7 +63,7 @@ def timings(stats: TurnStats) -> dict[str, Any]:
 
 
 def prompt_progress(progress: Progressed) -> dict[str, Any]:
-    """Return llama-server's words on how far a prompt has been read."""
+    """Return llama-server's object for the progress of a prompt."""
     wait = progress.wait
     return {
         "total": wait.n_total,
@@ -74,7 +74,7 @@ def prompt_progress(progress: Progressed) -> dict[str, Any]:
 
 
 def own_figures(reply: RunningReply) -> dict[str, Any]:
-    """Return what only Paceline says of a reply."""
+    """Return the figures that only Paceline reports."""
     stats = reply.stats
     assert reply.finished is not None
     return {

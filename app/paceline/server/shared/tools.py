@@ -1,4 +1,4 @@
-"""The tools of a request, as the engine is told of them."""
+"""The tools of a request, in the engine's form."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Offered(Protocol):
-    """A tool of a request; its type says who carries it out."""
+    """A tool of a request; its type says whether the program or a server executes it."""
 
     @property
     def type(self) -> str | None:
@@ -27,13 +27,13 @@ _T = TypeVar("_T", bound=Offered)
 def functions_of(
     tools: Sequence[_T], name_of: Callable[[_T], str], *kinds: str | None
 ) -> tuple[list[_T], tuple[str, ...]]:
-    """Return the tools that the program carries out, and the places of all others.
+    """Return the tools that the program executes, and the positions of all others.
 
-    Agents offer tools of several kinds at once, and a model need not call any of them. Where only
-    others are offered, the answer depends on them.
+    Agents offer tools of several kinds at once, and a model need not call any of them. A request
+    that offers only others is refused, since the answer depends on them.
 
     Args:
-        tools: All of them.
+        tools: All tools of the request.
         name_of: Returns a function's name.
         kinds: The types of functions.
 
@@ -74,10 +74,10 @@ def tool_use(
     """Return the tools of a request and their use, or None if it has none.
 
     Args:
-        tools: Those that it has.
-        choice: Whether one is called, or None if the model decides.
+        tools: The tools.
+        choice: Whether one must be called, or None if the model decides.
         name: The one that must be called; empty means any.
-        is_parallel: Whether several may be called, or None if they may.
+        is_parallel: Whether several may be called; None means that they may.
 
     Raises:
         ApiError: The named one is none of them.
