@@ -130,7 +130,7 @@ class Run:
 
     Attributes:
         workload: Its name.
-        strategy: As it was written.
+        strategy: The strategy as written.
         repeat: From 1.
         n_tokens: Tokens of the reply, at least 1.
         text: `text_mark` of the tokens.
@@ -217,7 +217,7 @@ class Result:
     """A strategy at a workload, over all repeats.
 
     Attributes:
-        strategy: As it was written.
+        strategy: The strategy as written.
         tokens_per_s: Median.
         ratio_to_off: Plain decoding's whole time divided by the strategy's, paired within the
             repeats.

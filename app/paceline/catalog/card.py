@@ -32,7 +32,7 @@ class ModelCard(Checked, frozen=True):
         architecture: E.g. ``llama``, ``qwen3``.
         family: ``general.basename``, or empty.
         quantisation: E.g. ``Q4_K_M``.
-        license: As the header names it, or empty.
+        license: Licence in the header, or empty.
         n_params: Weights, counted over all tensors.
         n_bytes: Size of all tensors.
         n_layers: Blocks.
@@ -173,7 +173,7 @@ def quantisation_of(header: GgufHeader, tensors: Iterable[GgufTensor] | None = N
     """Return a model's quantisation, e.g. ``Q4_K_M``.
 
     Args:
-        header: Of the file, or of a split model's first part.
+        header: Header of the file, or of a split model's first part.
         tensors: Tensors of all parts, used if the header does not name it: then the type of most
             bytes is returned.
     """

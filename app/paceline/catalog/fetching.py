@@ -145,7 +145,7 @@ def fetch(
 
     Args:
         downloads: Does the work on threads of its own.
-        request: What to fetch.
+        request: The request.
         on_change: Called on this thread with the download whenever it has changed.
         is_stopped: Polled ten times a second; true pauses the download.
 
@@ -185,10 +185,10 @@ def remote_header(
     """Return a file that has the header of a model on the Hub, and nothing after it.
 
     Args:
-        hub: Where the model is.
+        hub: The Hub that has the model.
         inspector: Says whether a header is complete.
         reference: The model; of a split one the first part.
-        cache_dir: Where headers are kept.
+        cache_dir: Folder for headers.
         is_stopped: Ends the call.
 
     Returns:

@@ -66,7 +66,7 @@ class Models:
     """Judges pairs, plans their memory, and finds or fetches their files.
 
     Attributes:
-        models_folder: Where downloads go; may be changed at any time.
+        models_folder: Folder of downloads; may be changed at any time.
         inspector: Reads headers and vocabularies of model files.
         hub: The Hub.
         downloads: The downloads.
@@ -77,7 +77,7 @@ class Models:
         endpoint: The Hub's address; empty means the usual one.
         offline: Whether the Hub may not be asked.
         own_folders: Folders that the user has added.
-        download_folder: Where downloads go; None means `Paths.models_dir`.
+        download_folder: Folder of downloads; None means `Paths.models_dir`.
         proxy: Address of the proxy by which the Hub is asked; empty means as the environment says.
         environ: The environment variables that set other programs' folders.
         home: The user's folder; None means as the system says.
@@ -245,8 +245,8 @@ class Models:
         """Return the memory that a pair would use per device, and how to make it fit.
 
         Args:
-            target: How to load the target; its path may be an ``hf:`` reference.
-            drafting: What drafts for it; the head in its file may be absent.
+            target: Parameters of the target; its path may be an ``hf:`` reference.
+            drafting: Its draft model or head; the head in its file may be absent.
             devices: As `EngineDescribed.devices`.
             reclaimable: Bytes per device that the loaded pair would give back.
             is_stopped: Polled while the network is waited for.
@@ -371,7 +371,7 @@ class Models:
         """Return the memory that llama.cpp would use, or None if it is not known.
 
         Args:
-            params: How the model would be loaded.
+            params: Parameters of the load.
             n_rows: Upper bound of the rows of logits of one decode.
             is_stopped: Polled while the network is waited for.
             target: For a head, the model that it drafts for.

@@ -39,7 +39,7 @@ class Sidecar:
     """A drafter that is no model of its own.
 
     Attributes:
-        kind: How it drafts, an id of `engine.draft.heads`.
+        kind: Kind of drafter, an id of `engine.draft.heads`.
         model: The model that it drafts for, if names say so; else empty.
     """
 
@@ -74,7 +74,7 @@ def heads_in_header(header: GgufHeader, tensors: Iterable[str]) -> tuple[str, in
     blocks (`mtp_only` in llama.cpp's src/models).
 
     Args:
-        header: Of the file, or of a split model's first part.
+        header: Header of the file, or of a split model's first part.
         tensors: Names of all tensors.
     """
     architecture = header.text("general.architecture")

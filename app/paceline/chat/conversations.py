@@ -400,7 +400,7 @@ class Conversations:
 
         Args:
             conversation: Times, title, flags and settings are kept.
-            records: What is known of its replies, by message id; with steps.
+            records: Records of its replies with their steps, by message id.
             system_prompt: That of a chat without settings, which has the usual ones otherwise.
         """
         if system_prompt:
@@ -501,7 +501,7 @@ class Conversations:
             return ""
 
     def unsent_files(self, unsent_id: str) -> tuple[Attachment, ...]:
-        """Return the files that were kept under this id; none where they cannot be read."""
+        """Return the files that were stored under this id; empty if they cannot be read."""
         try:
             return self.store_of(unsent_id).unsent_files(unsent_id)
         except UserError:
@@ -535,9 +535,9 @@ class DeletedMessages:
     """Messages that were taken out of a conversation, with all that brings them back.
 
     Attributes:
-        conversation_id: Where they were.
+        conversation_id: The conversation.
         messages: In the order in which they were added.
-        records: What is known of the replies among them, with steps.
+        records: Records of the replies among them, with steps.
         leaf_id: The end of the path that was shown.
     """
 
@@ -591,8 +591,8 @@ class LaterTurns:
     Attributes:
         conversation_id: The conversation.
         question_id: The message of the question that is being answered.
-        n_questions: How many questions are asked.
-        n_asked: How many have been, the one under way included.
+        n_questions: Number of questions to ask.
+        n_asked: Number of questions asked so far, the running one included.
     """
 
     conversation_id: str

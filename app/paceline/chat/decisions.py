@@ -31,8 +31,8 @@ class Work:
     Attributes:
         n_steps: Steps whose draft it began.
         n_drafted: Tokens that it gave for verification.
-        n_accepted: How many of them were accepted.
-        n_judged: How many of them were judged at all.
+        n_accepted: Number of accepted ones among them.
+        n_judged: Number of those among them that were judged, accepted or rejected.
     """
 
     n_steps: int = 0
@@ -228,7 +228,7 @@ def phase_of(
 
     Args:
         mix: The newest steps.
-        stats: Of the reply so far, or None if not known.
+        stats: Figures of the reply so far, or None if not known.
         report: The last report, or None if there was none yet.
         before: The phase that is shown; it is kept where the steps allow it.
     """
@@ -319,7 +319,7 @@ def _plain_phase(mix: Mix, report: ControlReported | None, before: Phase | None)
     if kind == "shut":
         shut = [outlook for outlook in report.drafters if not outlook.is_open]
         gains = [outlook.gain for outlook in shut if outlook.gain is not None]
-        # A gain above plain decoding is none that made it pause.
+        # A drafter does not pause because of a gain over plain decoding.
         gain = min(gains) if gains and min(gains) < LOSS_TO else None
         return Phase(kind, tuple(outlook.drafter for outlook in shut), gain=gain)
     return Phase(kind)

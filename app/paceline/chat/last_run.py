@@ -38,7 +38,7 @@ class LastRun:
         target: The target's file name.
         draft: The draft model's file name; None without one.
         stats: The figures.
-        when: When it ended, in seconds since 1970.
+        when: Time of its end, in seconds since 1970.
     """
 
     strategy: str

@@ -54,7 +54,7 @@ class Pair:
 
     Attributes:
         target: The target and how it is loaded.
-        drafting: What drafts besides lookups; the head in the target's file may be absent.
+        drafting: The draft model or head; a head in the target's file may be absent.
         lookup_cache: A static lookup-cache file, or empty if there is none.
         exact: Choose batch widths that make a reply the same with any strategy.
     """
@@ -114,15 +114,15 @@ class PairState:
 
     Attributes:
         status: "failed": nothing is loaded; "dead": the engine is gone and a load revives it.
-        pair: What is loaded, being loaded, or was to be loaded when it failed.
+        pair: The pair that is loaded, being loaded, or failed to load.
         target: The loaded target.
         draft: The loaded draft model, or head.
         stage: Which model is being loaded.
-        fraction: How much of it, 0..1.
+        fraction: Loaded part of it, 0..1.
         has_begun: Whether the engine has begun to load; before that, a reply may still be running.
         notes: Sentences for the user about the loaded pair.
         sameness: Whether the loaded pair's texts can depend on the strategy.
-        memory: What the loaded pair has taken of each device.
+        memory: Memory that the loaded pair uses on each device.
         problem: Why the status is "failed" or "dead".
     """
 
@@ -216,10 +216,10 @@ class PairLoader:
             self._good = self._good.placed_anew
 
     def load(self, pair: Pair, decided: Pair | None = None) -> None:
-        """Load this pair in place of what is loaded or being loaded.
+        """Load this pair in place of the one that is loaded or being loaded.
 
         Args:
-            pair: What is to be loaded, automatic values as such.
+            pair: The pair, with automatic values unresolved.
             decided: The same with automatic values resolved; None means the values resolved before,
                 or, the first time, those that the engine will resolve.
         """

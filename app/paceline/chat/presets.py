@@ -150,7 +150,7 @@ def write_forbidden(data: dict[str, Any]) -> None:
     """Replace the infinity of forbidden tokens, which JSON lacks, by a text.
 
     Args:
-        data: What `encode` gave for settings or a record; changed in place.
+        data: Result of `encode` for settings or a record; changed in place.
     """
     for bias in data["sampling"]["logit_bias"]:
         if bias["bias"] == -math.inf:

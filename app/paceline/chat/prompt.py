@@ -77,7 +77,7 @@ class GradualPrompt:
 
         Args:
             path: The same as in the last call, or another one: then it starts again.
-            system_prompt: Put before it, or empty if there is none.
+            system_prompt: System prompt before the path; may be empty.
             until_s: The time to stop; at least a few messages are taken even after it.
             known: See `build_messages`.
         """
@@ -105,7 +105,7 @@ class GradualPrompt:
             n_cut: Messages that were left out of it, none of them the system prompt.
 
         Returns:
-            Empty where that is the first of all, or none of what is taken.
+            Empty if that is the first of all, or not among the messages built so far.
         """
         n_before = n_cut + bool(_system(self._system_prompt))
         if not n_cut or n_before >= len(self._begins):
@@ -179,7 +179,7 @@ class PromptDataError(ValueError):
 
     Attributes:
         message: One sentence: what is wrong.
-        hint: What to do about it; may be empty.
+        hint: The remedy; may be empty.
     """
 
     def __init__(self, message: str, hint: str = "") -> None:

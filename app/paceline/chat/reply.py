@@ -41,10 +41,10 @@ class TurnOptions:
 
     Attributes:
         strategy: Which drafters are asked, and with which settings.
-        settings: How the reply is drawn: the chat's.
+        settings: Sampling settings of the chat.
         remember: Whether drafters may keep what they learn from the turn; never of a private chat.
         cuts: Whether the oldest messages are left out where the context is too small.
-        prompting: How the conversation becomes a prompt.
+        prompting: Settings for making the prompt from the conversation.
     """
 
     strategy: Strategy = DEFAULT_STRATEGY
@@ -66,15 +66,15 @@ class Reply:
     Attributes:
         message_id: The message of the conversation that gets the text.
         conversation_id: That conversation.
-        options: What was asked for.
+        options: The requested options.
         status: "waiting" for the models, then "prefill", "decoding", and how it ended.
         strategy: The strategy in force: as it was asked for, until the engine says which it uses.
         text: The text so far.
         steps: One event per decoding step, for the plot and the figures.
         n_prompt: Tokens of the prompt; 0 until known.
-        wait: How its prompt is read, or None if that has not begun.
+        wait: Progress of its prompt, or None before the reading begins.
         seed: Seed of the sampling noise, as reported.
-        submitted_s: When the turn was handed to the engine, on the session's clock.
+        submitted_s: Time at which the turn was handed to the engine, on the session's clock.
         started_s: The same in seconds since the epoch, or 0 if it was not handed over.
         first_token_s: Seconds from then to the first token.
         reason: Why the reply ended.
@@ -180,7 +180,7 @@ class Reply:
         How it ended is set by `ReplyRunner`.
 
         Args:
-            event: What happened.
+            event: The event.
             clock_s: Now, on the clock of `submitted_s`.
         """
         match event:
@@ -270,7 +270,7 @@ def to_reply(record: RunRecord, conversation_id: str, text: str) -> Reply:
 
     Args:
         record: The record, with or without its steps.
-        conversation_id: Where the reply belongs.
+        conversation_id: The conversation of the reply.
         text: The text of its message.
     """
     record = renamed(record, record.message_id)

@@ -138,7 +138,7 @@ class ReplyRunner:
         active: The reply that is under way.
 
     Args:
-        client: Where commands go.
+        client: Client of the engine.
         pair: The models; loaded again if they are gone.
         conversations: Gets the reply's message, text and record.
         fingerprint_of: The fingerprint of a model's file by its path, at once, or empty if not
@@ -192,7 +192,7 @@ class ReplyRunner:
         Args:
             conversation: Its value, with the question; both messages are put together.
             question_id: The message that it answers.
-            options: What it is generated with, besides the conversation's settings.
+            options: Options of the reply besides the conversation's settings.
             drawing: Sampling that differs from the settings; None means the settings.
             is_new_path: Whether the path branches off, which the listener is notified of.
         """

@@ -91,7 +91,7 @@ class ChatSession:
         """Make a session; the engine is not asked for anything yet.
 
         Args:
-            client: Where commands go.
+            client: Client of the engine.
             pair: The models.
             store: Keeps the conversations, or None if they are kept in memory.
             defaults: How replies of a new conversation are drawn.
@@ -195,8 +195,8 @@ class ChatSession:
 
         Args:
             conversation_id: The chat.
-            text: What the message says.
-            options: What the reply is generated with, besides the chat's settings.
+            text: The message's text.
+            options: Options of the reply besides the chat's settings.
             attachments: The message's files.
             greedy: This one reply takes the likeliest token each time, regardless of the settings.
 
@@ -237,8 +237,8 @@ class ChatSession:
         Args:
             conversation_id: The chat.
             message_id: The old message, which stays beside the new one.
-            text: What the new one says.
-            options: What the reply is generated with, besides the chat's settings.
+            text: The new message's text.
+            options: Options of the reply besides the chat's settings.
             attachments: Its files; None means those of the old one.
             keeps: Whether the reply keeps what need not change of the old one: its seed.
 
@@ -271,7 +271,7 @@ class ChatSession:
 
         Args:
             conversation_id: The chat.
-            options: What the reply is generated with, besides the chat's settings.
+            options: Options of the reply besides the chat's settings.
             message_id: The old reply, or the question; empty means the last one, or the last
                 question's.
             keeps: Whether the reply keeps what need not change of the old one: its seed. It is

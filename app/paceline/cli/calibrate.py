@@ -194,7 +194,7 @@ def one_token_s(costs: Sequence[WidthCost]) -> float | None:
 
 
 def rows_of(costs: Sequence[WidthCost], draft_token_s: float) -> list[TableRow]:
-    """Return a row of each width, narrowest first; none without a plain step's cost.
+    """Return a row for each width, narrowest first; empty without a plain step's cost.
 
     Args:
         costs: The measured costs.

@@ -258,7 +258,7 @@ def _has_head(load: LoadPair, paths: Paths, *, in_process: bool) -> bool:
 
 
 def _refuse_sidecars(load: LoadPair, paths: Paths, *, in_process: bool) -> None:
-    """Refuse drafters that are no models: llama.cpp's own words do not tell, or it crashes.
+    """Refuse drafters that are no models: llama.cpp's message does not say so, or it crashes.
 
     Raises:
         ModelError: One is given as target or draft model, or no head as one.
@@ -331,7 +331,7 @@ def decide_layers(
     """Return the load with the layers decided, and notes about it.
 
     Args:
-        load: As the options say.
+        load: The load by the options.
         client: Asked for its devices.
         plan: From `planner`.
 

@@ -96,7 +96,7 @@ def run(args: argparse.Namespace) -> int:
     with output.Interrupts() as interrupts, _ending_at_once():
         interrupts.when_hit(lambda: os._exit(output.EXIT_CODE))
         host = read_host(args.host)
-        port = _free_port(host, args.port)  # first of all: a port in use is told at once
+        port = _free_port(host, args.port)  # first of all: a port in use is reported at once
         server = _made(args)
         if not is_loopback(host):
             output.remark(

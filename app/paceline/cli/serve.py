@@ -169,7 +169,7 @@ def run(args: argparse.Namespace) -> int:
         from paceline.server.one_pair import OnePair
         from paceline.server.served import Current
 
-        listener = Listener(args.host, args.port)  # first of all: a port in use is told at once
+        listener = Listener(args.host, args.port)  # first of all: a port in use is reported at once
         given = with_local_files(load, paths, lambda: interrupts.hit, in_process=True)
         with (
             open_models(paths) as models,

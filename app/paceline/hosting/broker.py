@@ -121,7 +121,7 @@ class Ticket:
 
     Attributes:
         command: The command.
-        priority: How urgent it is.
+        priority: Priority of the request.
         asker: Name of the requesting part or program, for people.
         gave_way: Whether it was ended for a more urgent request.
         answer: The event that ended it, or None if it is not over, or its command has no answer.
@@ -246,7 +246,7 @@ class Broker:
 
         Args:
             command: The command.
-            priority: How urgent it is.
+            priority: Priority of the request.
             on_event: Called with each of its events on the engine's thread, or on the caller's if
                 the request ends while it waits. None: the ticket keeps the events.
             asker: Name of the requesting part or program, for people.

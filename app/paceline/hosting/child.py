@@ -65,7 +65,7 @@ def run_child(pipe: socket.socket, prepare: Callable[[], None] | None = None) ->
             prepare()
         _work(line, uplink)
     except LibraryError:
-        raise  # `child.run` tells it
+        raise  # `child.run` reports it
     except Exception as error:
         logging.getLogger(__name__).exception("the engine ended unexpectedly")
         line.send_last(last_words(error))

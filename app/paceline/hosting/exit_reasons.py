@@ -52,7 +52,7 @@ class Death:
     Attributes:
         code: "out-of-memory" or "engine-died"; "engine-stopped" when it was never ready.
         reason: One sentence with the cause.
-        hint: What to do.
+        hint: The remedy.
         is_native: Whether native code crashed, as opposed to being ended from outside.
         by_server: Whether an RPC server was lost; nothing is wrong with the engine then.
         lost: RPC servers that do not answer any more.

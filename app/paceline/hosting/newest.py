@@ -16,7 +16,7 @@ class NewestQuestion:
     Args:
         client: The engine.
         on_event: Called with each event of the newest question; the last one is its answer.
-        priority: How urgent it is.
+        priority: Priority of the request.
     """
 
     def __init__(

@@ -213,7 +213,7 @@ class ProcessService:
         self._watchdog = Watchdog()
         self._cache_dir = ""
         self._n_open = 0  # commands that the child has and is not done with
-        self._is_over = False  # the turn's last event has been told
+        self._is_over = False  # the turn's last event has been emitted
         self._over_since = 0.0
         self._is_unsound = False
 
@@ -330,7 +330,7 @@ class ProcessService:
         | DropStates
         | Reset,
     ) -> None:
-        """Carry out a command that starts no process; refuse it when there is none."""
+        """Carry out a command that starts no process; refuse it without a process."""
         if self._keeper.child is not None:
             with contextlib.suppress(FrameError):
                 self._pass_on(self._carry_out(command))

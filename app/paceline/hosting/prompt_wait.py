@@ -82,7 +82,7 @@ class PromptWait:
             before = (middle.clock_s - first.clock_s) / max(middle.n_done - first.n_done, 1)
             since = (last.clock_s - middle.clock_s) / max(last.n_done - middle.n_done, 1)
             growth = 2 * (since - before) / max(last.n_done - first.n_done, 1)
-            # From the middle of what was read last to the middle of what is left.
+            # From the middle of the tokens read last to the middle of the remaining ones.
             there = since + growth * (self.n_total - middle.n_done) / 2
             each_s = min(max(there, since), _MAX_GROWTH * since)
         return n_left * each_s

@@ -1,8 +1,8 @@
 """Native libraries that are compiled for this computer: their seal, and the folders for them.
 
-A library's name holds a key of all that it is made from: where a file of that name exists, it fits.
-Its last bytes are a digest of all others, which loaders ignore, because loading a damaged one can
-end the process. `kernel_files` and `rows_files` say what their keys are made from.
+A library's name holds a key of everything that it is made from: a file of that name fits. Its last
+bytes are a digest of all others, which loaders ignore, because loading a damaged one can end the
+process. `kernel_files` and `rows_files` say what their keys are made from.
 
 Standard library only and light, because every start of the engine asks. Any thread.
 """

@@ -32,7 +32,7 @@ class Question:
     Args:
         client: The engine.
         command: The command.
-        priority: How urgent it is.
+        priority: Priority of the request.
         asker: Name of the requesting program, for people.
 
     Attributes:
@@ -183,7 +183,7 @@ class Desk:
         Args:
             prompt: The prompt.
             asker: Name of the requesting program.
-            fields: As `names` of `from_engine`.
+            fields: As `names` in `from_engine`.
 
         Raises:
             ApiError: There is no such prompt, or the engine cannot be asked.

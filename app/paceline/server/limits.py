@@ -1,4 +1,4 @@
-"""Limits of what other programs may ask for; the guide lists these numbers."""
+"""Limits of other programs' requests; the guide lists these numbers."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ class Pieces:
     ) -> None:
         self._is_call = is_call
         self._splitter = ReasoningSplitter()
-        # As of a reply that was cut off: a reasoning that was told as such does not become an
+        # As for a reply that was cut off: text that was reported as reasoning does not become an
         # answer because the model ended in it.
         self._known = Known(is_finished=False, has_marks=has_marks)
         self._text = ""

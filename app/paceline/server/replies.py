@@ -93,7 +93,7 @@ class RunningReply:
         turn: The turn to generate.
         caller: The requesting program.
         id_prefix: See `Pieces`.
-        fields: As `names` of `from_engine`.
+        fields: As `names` in `from_engine`.
         remarks: Sentences about the request, for the program.
 
     Attributes:
@@ -249,7 +249,7 @@ class RunningReply:
                         yield self._progress()
                     case StepCommitted():
                         found = self._pieces.add(event.text)
-                        # The last token waits: if it is the end's, it is not told.
+                        # The last token is held: the end token is not reported.
                         likely = (*held.likely, *event.likely)
                         ends = held.ends
                         if event.likely:
@@ -314,7 +314,7 @@ class RunningReply:
                 self.finished = event
                 self.record.status = "finished"
         if isinstance(event, StepCommitted) and event.likely:
-            event = structs.replace(event, likely=())  # told, but too much to be kept
+            event = structs.replace(event, likely=())  # reported, but too large to be kept
         if isinstance(event, TurnEvent):
             self.record.grow(event, time.monotonic())
             if isinstance(event, TurnStarted):

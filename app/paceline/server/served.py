@@ -35,7 +35,7 @@ class Served:
         target: The target.
         draft: The draft model or head, or None if there is none.
         sameness: Whether its texts can depend on the strategy.
-        loaded_s: When it was loaded, in seconds since the epoch.
+        loaded_s: Time of the load, in seconds since the epoch.
     """
 
     id: str
@@ -70,7 +70,7 @@ class Defaults:
         settings: Sampling settings.
         has_limit: Whether `settings.max_tokens` applies; otherwise the limit is the context's end.
         strategy: The drafting strategy.
-        prompting: How a conversation becomes a prompt.
+        prompting: Settings for making a prompt from a conversation.
         remember: Whether drafts may come from the user's chats.
         ignored: Regular expressions for lines in system prompts whose changes are ignored.
     """

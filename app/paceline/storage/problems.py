@@ -28,7 +28,7 @@ class StorageProblem:
     Attributes:
         code: Stable, machine-readable name in kebab-case.
         message: One sentence: what happened.
-        hint: What to do about it.
+        hint: The remedy.
         is_lasting: Whether trying again cannot help.
     """
 

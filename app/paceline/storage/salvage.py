@@ -102,7 +102,7 @@ def salvage(path: Path) -> str:
 
 
 def _fill(new: Path, path: Path) -> dict[str, int]:
-    """Make a new database of what can be read; return the number of rows by table."""
+    """Make a new database from the readable rows; return the number of rows by table."""
     database = Database(new)
     try:
         migrate(database.writer, new)

@@ -269,13 +269,13 @@ def find(
     *,
     archived: bool,
 ) -> list[Found]:
-    """Return the newest titles or messages that have all words; none of hidden conversations.
+    """Return the newest titles or messages that have all words, except of hidden conversations.
 
     Args:
         connection: One source; see `reading`.
         query: The words.
         where: Titles or messages.
-        limit: How many at most.
+        limit: Upper bound of the results.
         hidden: Conversations that another source has.
         archived: Those of archived conversations alone, or of the others.
     """

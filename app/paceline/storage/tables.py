@@ -106,14 +106,14 @@ def read_part(kind: type[T], text: str) -> T | None:
 
 
 def read_tags(text: str) -> tuple[str, ...]:
-    """Return the tags in a JSON list; none where it is damaged."""
+    """Return the tags in a JSON list; empty if it is damaged."""
     if text == "[]":  # as in most rows
         return ()
     return _or((), lambda: tuple(map(str, json.loads(text))))
 
 
 def read_attachments(text: str | None) -> tuple[Attachment, ...]:
-    """Return attachments; none where they are damaged."""
+    """Return attachments; empty if they are damaged."""
     if text is None:
         return ()
     return _or((), lambda: tuple(decode(Attachment, file) for file in json.loads(text)))
@@ -164,5 +164,5 @@ def read_record(message_id: str, data: bytes) -> RunRecord:
 
 
 def read_steps(data: bytes) -> tuple[StepCommitted, ...]:
-    """Return packed steps; none where they are damaged."""
+    """Return packed steps; empty if they are damaged."""
     return _or((), lambda: steps_from_json(_unpacked(data)))

@@ -40,7 +40,7 @@ class End:
         code: As `subprocess` gives it: negative for a signal, or None if it hung until it was
             killed.
         last_words: The last message of the library or Python before the end; may be empty.
-        stderr: The tail of what the process printed.
+        stderr: The tail of the process's output.
     """
 
     code: int | None

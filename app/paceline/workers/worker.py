@@ -120,7 +120,7 @@ class Worker(Generic[Down, Up]):
             is_stopped: Polled meanwhile, on another thread; true gives up and ends the process.
 
         Raises:
-            NoAnswerError: There is none.
+            NoAnswerError: There is no answer.
         """
         answer: Future[Up] = Future()
         if not self._queue(partial(self._fulfil, answer, question, seconds, is_stopped)):
@@ -168,7 +168,7 @@ class Worker(Generic[Down, Up]):
 
     def _start_ahead(self) -> None:
         if self._child is None:
-            with contextlib.suppress(OSError):  # told to the one who asks
+            with contextlib.suppress(OSError):  # reported to the caller
                 self._begin()
 
     def _begin(self) -> ChildProcess[Down, Up]:

@@ -120,7 +120,7 @@ class Downloads:
         """Load unfinished downloads of an earlier run as paused; nothing is fetched yet.
 
         Args:
-            hub: Where files come from.
+            hub: The Hub that files come from.
             state_dir: Folder of the journals; made when it is needed.
             at_once: Number of downloads that run at the same time.
         """

@@ -25,7 +25,7 @@ class PartFile:
     """A partial file, open and locked; a context manager of one thread.
 
     Attributes:
-        path: Where it lies.
+        path: Its path.
         n_bytes: Its length; the next byte goes there.
     """
 

@@ -29,7 +29,7 @@ class DownloadRequest:
         repo: ``OWNER/NAME``.
         files: Paths within the repository, the one to load first.
         revision: Branch, tag or commit.
-        folder: Where the files go, flat: the last part of each path becomes the name.
+        folder: Folder of the files, without subfolders: the last part of each path is the name.
         endpoint: The Hub's address; empty means the usual one.
         sha256: Hash of the first file if it is known from elsewhere than the Hub; else empty.
     """
@@ -86,12 +86,12 @@ class Download:
 
     Attributes:
         id: Its id, the same across restarts; names the journal's file, too.
-        request: What was asked for.
+        request: The request.
         files: In the request's order.
         status: "failed" can be resumed like "paused"; a full disk pauses.
         problem: Why it failed, or had to pause, in one sentence; empty otherwise.
-        hint: What to do about it.
-        added_s: When it was added, in seconds since the epoch, for the order.
+        hint: The remedy.
+        added_s: Time at which it was added, in seconds since the epoch, for the order.
         bytes_per_s: Speed over the last seconds; 0 when nothing arrives. Not stored.
         obstacle: Why it is tried again, while it is running; empty otherwise. Not stored.
     """

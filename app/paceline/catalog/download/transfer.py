@@ -53,8 +53,8 @@ class Transfer:
         """Prepare a run; nothing is requested yet.
 
         Args:
-            hub: Where the files come from.
-            download: Where the run begins.
+            hub: The Hub that the files come from.
+            download: The record at the start of the run.
             is_stopped: Polled several times a second; true ends the run.
             on_change: Gets the files as they are after every change, what is being done, and why
                 it has to be tried again, which is empty where it has not.

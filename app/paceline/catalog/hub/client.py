@@ -182,7 +182,7 @@ class Hub:
         offline: Whether every call is refused; may be changed at any time.
         proxy: Address of the proxy that calls go by from now on; empty means as the environment
             says. Another one breaks off what is under way, which downloads try again.
-        tokens: Where the access token comes from.
+        tokens: Source of the access token.
     """
 
     def __init__(

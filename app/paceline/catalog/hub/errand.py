@@ -94,7 +94,7 @@ class Errand(threading.Thread, Generic[T]):
 
         Args:
             is_stopped: Polled while there is nothing to yield.
-            limit_s: How long to wait for each result.
+            limit_s: Upper bound of the wait for each result, in seconds.
             host: The host that is asked, for the error.
 
         Raises:

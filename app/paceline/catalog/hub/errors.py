@@ -187,7 +187,7 @@ def from_status(
     Args:
         status: The answer's HTTP status.
         headers: The answer's headers, names in lower case.
-        url: What was asked for.
+        url: The requested address.
         page: Address of the Hub's web pages.
         sent_token: Whether an access token went with the request.
         is_foreign: Whether another host than the Hub answered, which has the large files.

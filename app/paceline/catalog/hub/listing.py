@@ -105,12 +105,12 @@ def recommended(choices: Sequence[HubChoice], n_free: int) -> HubChoice | None:
     """Return the quantisation to take for a machine.
 
     The best that fits, but not more than Q6_K: below four bits a model gets noticeably worse, above
-    six hardly better, while each token costs time in proportion to the bytes. Q8_0 only where
-    the file is small. When nothing from four bits on fits, the most bits that do fit; files whose
-    name tells nothing, and 16 bits, come last.
+    six hardly better, while each token costs time in proportion to the bytes. Q8_0 only where the
+    file is small. When nothing from four bits on fits, the most bits that do fit; files without a
+    quantisation in their name, and 16 bits, come last.
 
     Args:
-        choices: What a repository offers.
+        choices: The models that a repository offers.
         n_free: Bytes of memory that a model may take, all devices together.
 
     Returns:
@@ -376,6 +376,6 @@ def _text(value: object) -> str:
 
 
 def _whole(value: Any) -> int:
-    """Return a count; 0 for a value that is none."""
+    """Return a count; 0 for any other value."""
     is_whole = isinstance(value, int) and not isinstance(value, bool)
     return min(max(0, value), _MAX_COUNT) if is_whole else 0

@@ -129,7 +129,7 @@ class HubClient(httpx2.Client):
         """Prepare a request.
 
         Raises:
-            HubError: "bad-answer": the address is none.
+            HubError: "bad-answer": the address is invalid.
         """
         try:
             return super().build_request(*args, **more)

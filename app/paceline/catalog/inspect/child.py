@@ -62,7 +62,7 @@ def make_card(headers: Sequence[GgufHeader], file_name: str) -> ModelCard:
     """Return the card of a model.
 
     Args:
-        headers: Of all its files in order; the first one holds the metadata.
+        headers: Headers of all its files in order; the first one holds the metadata.
         file_name: The first file's name, for a model without a name in its header.
 
     Raises:

@@ -175,7 +175,7 @@ class Inspector:
         The first one of a model takes about as long as reading its header, others 20 ms.
 
         Args:
-            params: How it would be loaded; the file may lack everything after its header.
+            params: Parameters of the load; the file may lack everything after its header.
             n_rows: Upper bound of the rows of logits of one decode.
             target: The file of the target whose MTP head is measured; empty to measure a model.
 

@@ -102,12 +102,12 @@ class CuratedPair:
         active: Share of the target's bytes that one token reads, for a mixture of experts or large
             embeddings; None means all.
         acceptance: Share of the first drafted tokens that were accepted, as the source says.
-        gain: What the source claims.
+        gain: The source's claim.
         evidence: The source.
         vocabulary_checked: The result of comparing the two headers.
         kind: "draft": a draft model; the id of a kind of head (`engine.draft.heads`), in the
             target's file or in one of its own; "lookup": lookups alone.
-        machine: What the entry is for.
+        machine: Kind of machine that the entry is for.
         least_memory: Bytes that all of it takes with a context of 4,096 tokens.
     """
 

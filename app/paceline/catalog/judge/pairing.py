@@ -220,7 +220,7 @@ def _why_not_head_of(target: ModelCard, head: ModelCard) -> str:
             "The {head} is not the model's: it was made for “{name}”.", head=title, name=head.name
         )
     width = target.n_embd_out or target.n_embd
-    # Where its architecture is its own, so is its width, and the header tells the target's beside.
+    # A head with its own architecture has its own width; its header also names the target's.
     read = head.n_embd_out or (width if targets else head.n_embd)
     if read != width:
         return sentence(

@@ -48,7 +48,7 @@ class _Case(NamedTuple):
 _LOW, _TYPICAL, _HIGH = _Case(0.55, 0.4, 0.3), _Case(0.85, 0.7, 0.12), _Case(1.5, 0.85, 0.05)
 _MAX_DRAFT_TOKENS = 8
 _MEASURED = (0.85, 1.0, 1.1)
-"""Speeds of replies, as shares of what was measured: low, typical, high."""
+"""Speeds of replies relative to the measured one: low, typical, high."""
 
 
 class ExpectedSpeed(NamedTuple):

@@ -1,4 +1,4 @@
-"""Fingerprints, which tell model files apart without reading them whole, and a file's SHA-256.
+"""Fingerprints, which distinguish model files without reading them whole, and a file's SHA-256.
 
 A fingerprint is the SHA-256 of every part's size, first MiB (header and vocabulary's beginning), 64
 pieces at even distances and last piece: at most 6 MiB of a file of any size. Two files that differ

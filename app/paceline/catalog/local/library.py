@@ -52,8 +52,9 @@ class LibraryEntry:
     """One model on this computer.
 
     Attributes:
-        file: Where it lies.
-        card: What its header says, or None if not read yet, or `problem`; a sidecar has both.
+        file: The file.
+        card: Facts from its header, or None if it was not read or has a `problem`; a sidecar has
+            both.
         problem: Why it cannot be used, in one sentence, or empty if no reason is known.
     """
 

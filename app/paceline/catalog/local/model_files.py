@@ -34,9 +34,9 @@ class ModelFile:
     Attributes:
         path: The file to load; of a split model the first part.
         parts: All files of it, in order.
-        n_parts: How many there should be; more than `parts` when some are missing.
+        n_parts: Number of parts of the whole model; more than `parts` if some are missing.
         n_bytes: Size of all parts that are there.
-        mtime_ns: When the newest part was changed.
+        mtime_ns: Time of the last change of any part, in nanoseconds since the epoch.
         name: The file's name, or its name in the program that owns it.
         source: Where it comes from: "paceline" (downloaded by this program), "folder" (one that the
             user has named), "hugging-face", "lm-studio", "ollama" or "built-in".
@@ -91,7 +91,7 @@ def find_models(
     folder above the first one are not followed.
 
     Args:
-        folder: Where to look; may be missing.
+        folder: The folder to search; may be missing.
         source: The value of `ModelFile.source`.
         is_stopped: Polled for every folder; true ends the search.
     """

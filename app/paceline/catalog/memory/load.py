@@ -29,7 +29,7 @@ class Load:
 
     Attributes:
         card: The model.
-        params: How it is loaded.
+        params: Parameters of the load.
         n_rows: Upper bound of the rows of logits of one decode.
         measured: Result of a dry run, or None if there was none.
         measured_for: Parameters of the dry run.

@@ -28,7 +28,7 @@ class Machine:
     """The devices and their available memory.
 
     Attributes:
-        gpus: In llama.cpp's order.
+        gpus: GPUs in llama.cpp's order.
         cpu: The CPU's memory.
         free: Bytes by name, with what the loaded pair would give back.
     """
@@ -83,9 +83,9 @@ def without_servers(params: ModelParams, devices: Sequence[DeviceInfo]) -> Model
 
 
 def gpus_for(params: ModelParams, machine: Machine) -> tuple[DeviceInfo, ...]:
-    """Return the devices that a model's layers are put on; none when it is for the CPU.
+    """Return the devices that a model's layers are put on; empty if all are on the CPU.
 
-    Where the load would be refused, which it says itself, none are.
+    Also empty if the load would be refused, which the load itself reports.
     """
     try:
         return devices_for(params, (*machine.gpus, machine.cpu))

@@ -120,7 +120,7 @@ def _weights(load: Load, where: Sequence[str], cpu: str) -> dict[str, int]:
 
 
 def _copy_of_windows(load: Load, caches: list[int], windows: list[int]) -> int:
-    """Return the size of a copy of what a prompt's last token sees; see `LlamaModel.save`.
+    """Return the size of a copy of the cells that a prompt's last token sees.
 
     A window's cache has room for a batch besides, and is rounded up: so it may be 255 cells less.
     """

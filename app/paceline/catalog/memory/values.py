@@ -64,7 +64,7 @@ class DevicePlan:
 
     Attributes:
         device: Its name, as `EngineDescribed.devices` has it.
-        title: For people, e.g. "Memory" or "NVIDIA RTX 4070".
+        title: Name for people, e.g. "Memory" or "NVIDIA RTX 4070".
         target: The target's share.
         draft: The share of the draft model, or of the target's head: its layers, its cache and the
             target's states that it reads.
@@ -188,7 +188,7 @@ class MemoryPlan:
         return found is not None and found.target.total + found.draft.total > 0
 
     def with_prompts(self, storage: StateStorage | None) -> MemoryPlan:
-        """Return the plan with the states of prompts; they take of what is left, so they fit.
+        """Return the plan with the prompt cache, which uses only memory that is left.
 
         Args:
             storage: The prompt cache's storage, or None if there is none.

@@ -146,7 +146,7 @@ def to_json(
 
     Args:
         conversation: All of it.
-        records: By the ids of its messages.
+        records: Records of its replies, by message id.
         app_version: The program's.
         folder: The one that it is in.
     """

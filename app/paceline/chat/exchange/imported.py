@@ -1,7 +1,8 @@
 """A chat of another program: the tree of its messages, and the content that cannot be kept.
 
 A reader makes a `Node` of everything that stands in the file's tree; `ParsedChat.chat` makes a
-conversation of those that have a text or files, and counts all that has no place in one.
+conversation of those that have a text or files, and counts the content that a conversation cannot
+hold.
 """
 
 from __future__ import annotations
@@ -49,10 +50,10 @@ class ImportedChat(NamedTuple):
 
     Attributes:
         conversation: The chat; its ids are the file's.
-        records: How its replies were made, by message id; only Paceline's files have them.
-        system_prompt: What another program's chat put before it; empty means nothing.
+        records: Records of its replies, by message id; only Paceline's files have them.
+        system_prompt: The system prompt of another program's chat; may be empty.
         left_out: Number of items that cannot be kept, by kind.
-        folder: The one that it was in, without an id, or None if there is none.
+        folder: Its folder, without an id, or None.
         program: Name of the program that wrote the file.
     """
 
@@ -71,7 +72,7 @@ class Node:
     Attributes:
         parent: The one before it; None for the first ones.
         role: Who wrote it, in the file's words, or None if not a message.
-        text: What was written.
+        text: The message's text.
         reasoning: The model's reasoning before the text, or before the next reply if there is no
             text.
         created_s: When, in seconds since the epoch; 0 where that is not known.
@@ -93,13 +94,14 @@ class ParsedChat:
     """The parts of one chat that a reader found.
 
     Attributes:
-        place: Where it stands in the file, for errors.
+        place: Its position in the file, for errors.
         nodes: Its tree, by id, in any order.
         end: The id of the last node that was shown; any other value stands for the newest node.
         title: Its title; if blank, the first question gives one.
         file_name: The title where nothing else gives one.
-        created_s: When it was begun, in seconds since the epoch; 0 means with its first message.
-        changed_s: When it last changed; 0 means with its last message.
+        created_s: Time of its creation, in seconds since the epoch; 0 stands for its first
+            message's.
+        changed_s: Time of its last change; 0 stands for its last message's.
         pinned: Whether it stood above others.
         tags: Words that it was sorted by.
         system_prompt: The system prompt, if the file keeps it outside the tree.
@@ -191,7 +193,7 @@ class _Reached(NamedTuple):
 
     Attributes:
         message: The last message, or None if there is none.
-        time_s: When the latest of them was written.
+        time_s: Time of the latest of them.
         thinker: The first node of the pending reasoning, or None.
         reasoning: Reasoning since that node, for the reply that follows.
     """
@@ -259,7 +261,7 @@ def _made(key: str, node: Node, above: _Reached, *, is_last: bool) -> Iterator[M
 
 
 def text_in(value: object) -> str:
-    """Return a text that can be stored; empty where the value is none."""
+    """Return a text that can be stored; empty if the value is no text."""
     return clean(value) if isinstance(value, str) else ""
 
 
@@ -279,10 +281,10 @@ def content_in(value: object, left_out: Counter[LeftOut]) -> str:
 
 
 def seconds(value: object, unit: float = 1.0) -> float:
-    """Return a time in seconds since the epoch; 0 where the value is none.
+    """Return a time in seconds since the epoch; 0 if the value is no time.
 
     Args:
-        value: What stands in the file.
+        value: The value in the file.
         unit: Units per second, such as 1000 for milliseconds.
     """
     if isinstance(value, (int, float)) and not isinstance(value, bool):
@@ -293,7 +295,7 @@ def seconds(value: object, unit: float = 1.0) -> float:
 
 
 def dicts(value: object) -> list[dict[str, object]]:
-    """Return the objects of a list; empty where the value is none."""
+    """Return the objects of a list; empty if the value is no list."""
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 

@@ -47,7 +47,7 @@ class PageLook(NamedTuple):
         dark: Colours on dark ground, used where the system asks for them.
         sourcing: The drafters' names.
         words: All other words.
-        language: Of those words, as in ``<html lang>``.
+        language: Language of those words, as in ``<html lang>``.
     """
 
     light: Mapping[str, str]
@@ -69,7 +69,7 @@ def to_html(
 
     Args:
         conversation: The conversation.
-        records: How its replies were made, by message id; without steps there are no colours.
+        records: Records of its replies, by message id; without steps there are no colours.
         look: Colours and words.
         version: The program's version, for the page's foot.
         now_s: The time, in seconds since the epoch; 0 leaves the date out.

@@ -108,7 +108,7 @@ class PageText:
 
         Args:
             source: The text.
-            base: Where it begins in the reply.
+            base: Index of its first character in the reply.
         """
         source = source.translate(_CLEAN)
         n_markdown = split_at_caps(source)

@@ -37,7 +37,7 @@ class Words:
         system_prompt: Heading of the system prompt.
         reasoning: Heading of the model's reasoning.
         attached: An attached file: its name and its size.
-        exported: By which version the file was made, and when.
+        exported: Version that wrote the file, and date.
         failed: Why a reply failed.
         cuts: Why a reply ends before its end, with the most tokens that it was allowed.
         edited: That its user wrote the text of a reply.
@@ -51,8 +51,8 @@ class Words:
         by_target: A token that the target chose, in which step.
         by_drafter: A drafted token: its drafter, its place, the draft's length and the step.
         confidence: The drafter's confidence.
-        legend: What the colours mean.
-        legend_target: What no colour means.
+        legend: Explanation of the colours.
+        legend_target: Explanation of text without a colour.
         local: Formats a number with a language's separators.
     """
 
@@ -186,7 +186,7 @@ def to_markdown(
 
     Args:
         conversation: The conversation.
-        records: What is known of its replies, by message id; steps are not needed.
+        records: Records of its replies, by message id; steps are not needed.
         words: Headings in another language.
         with_figures: Whether a line below each reply says how fast it was, and why.
     """

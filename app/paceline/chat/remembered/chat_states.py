@@ -23,8 +23,8 @@ class ChatStates:
     """Knows whose states the engine may have.
 
     Args:
-        client: Where commands go.
-        conversations: The chats; tells of deletions.
+        client: Client of the engine.
+        conversations: The chats; reports deletions.
         folder: See `StateStorage.folder`, or empty if there are no files.
     """
 

@@ -24,8 +24,8 @@ class StoredTexts:
     """Queue of the chats whose texts the engine gets, with those that it has.
 
     Args:
-        client: Where commands go.
-        conversations: The chats; tells of changes.
+        client: Client of the engine.
+        conversations: The chats; reports changes.
     """
 
     def __init__(self, client: EngineClient, conversations: Conversations) -> None:
@@ -47,7 +47,7 @@ class StoredTexts:
             self._hand_in_all()
 
     def on_load(self, *, is_loaded: bool) -> None:
-        """Hand everything in to a pair that was just loaded; otherwise there is none any more."""
+        """Hand in all texts to a newly loaded pair; without a pair the engine has none any more."""
         self._is_loaded = is_loaded
         if not is_loaded:
             self._awaited = ""

@@ -1,6 +1,6 @@
 """Emphasis in scripts that are written without blanks between words.
 
-CommonMark tells by blanks and punctuation whether marks (`**`, `*`, `__`, `~~`) open or close.
+CommonMark decides by blanks and punctuation whether marks (`**`, `*`, `__`, `~~`) open or close.
 Where words are not parted by blanks, it gets that wrong: in `**重要：**请注意` the second marks
 could not close, since punctuation stands before them and a letter after them. Beside such a script
 only blanks decide. Texts without such scripts are read as CommonMark says.
@@ -33,10 +33,10 @@ def beside_letters(found: Scanned, src: str, start: int, last: int) -> Scanned:
     """Return whether marks open or close emphasis, by the letters beside them.
 
     Args:
-        found: What CommonMark says.
+        found: Result by CommonMark's rules.
         src: The text.
-        start: Where the marks begin.
-        last: Where the text ends for them.
+        start: Index of the first mark.
+        last: End of the text.
     """
     if src.isascii():
         return found

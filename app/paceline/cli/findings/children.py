@@ -154,7 +154,7 @@ def _ask_prover(cache_dir: Path) -> str:
     main = partial(run_prover, str(library))
     worker = Worker(main, own_kernels.prover_language(), start_s=LIMIT_S, asks_again=False)
     with contextlib.closing(worker):
-        worker.ask(_KERNEL, LIMIT_S)  # whether it is right is told elsewhere
+        worker.ask(_KERNEL, LIMIT_S)  # whether the result is right is reported elsewhere
     return ""
 
 

@@ -37,7 +37,7 @@ class ReportFacts:
         missing_models: Files of the demo pair that are not there.
         silent: Other child processes that do not answer, with the reasons.
         lost_servers: RPC servers that were asked for and cannot be used.
-        lost_starts: How many starts of GPU drivers in a row have not come back by now.
+        lost_starts: Number of starts of GPU drivers in a row that have not come back.
         no_gpus: Whether GPUs were left out for that from the beginning.
     """
 

@@ -77,7 +77,7 @@ def _line(is_built: str, has_it: str, found: dict[str, Any]) -> str:
 
 @contextmanager
 def _told_to_end() -> Iterator[None]:
-    """Let the block delete its files, by an exception, where the program is told to end."""
+    """Raise an exception at a SIGTERM within the block, so that it deletes its files."""
     before = signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     try:
         yield

@@ -110,7 +110,7 @@ async def _answer(
         body,
         context.defaults,
         served,
-        # Nothing to predict asks for the prompt to be read; a token is drawn, and not told.
+        # With nothing to predict only the prompt is read; a token is sampled, but not reported.
         max_tokens={None: None, -1: served.target.n_ctx, 0: 1}.get(body.n_predict, body.n_predict),
         stop=read_stops(body.stop),
         n_likely=body.n_probs or -1,

@@ -69,7 +69,7 @@ async def tokenize(request: Request) -> Response:
 
 
 def _readable(piece: bytes) -> str | list[int]:
-    """Return a token's text; its bytes, where they are none."""
+    """Return a token's text, or its bytes if they are no text."""
     try:
         return piece.decode()
     except UnicodeDecodeError:

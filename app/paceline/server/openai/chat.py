@@ -229,7 +229,7 @@ def _message(pieces: Iterable[Piece]) -> dict[str, Any]:
 
 
 def _whole_message(pieces: Sequence[Piece]) -> dict[str, Any]:
-    """Return a reply as a message; a call that was cut is none."""
+    """Return a reply as a message, without a call that was cut."""
     cut = {piece.index for piece in pieces if isinstance(piece, CallEnded) and not piece.is_whole}
     message = {"role": "assistant", "content": "", "refusal": None} | _message(pieces)
     calls = [call for call in message.pop("tool_calls", ()) if call.pop("index") not in cut]

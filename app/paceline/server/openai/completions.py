@@ -107,7 +107,7 @@ def read_prompts(given: PromptIn, suffix: str | None = None) -> list[Prompt]:
     conversation writes the template into it; around a gap they are plain text.
 
     Args:
-        given: As the request has it.
+        given: The request's field.
         suffix: The text after a gap; None or empty without a gap.
 
     Raises:
