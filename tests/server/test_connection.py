@@ -101,7 +101,7 @@ def test_a_body_has_to_come(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_rest_of_a_refused_body_has_to_come(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connection, "REST_S", 0.2)
+    monkeypatch.setattr(connection, "REFUSED_BODY_S", 0.2)
     with listening(greet) as url, connect(url) as slow:
         slow.sendall(post(url, 10_000))
         assert read(slow).status == 200

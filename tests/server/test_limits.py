@@ -32,7 +32,7 @@ ROWS = (
     (N.MAX_CONNECTIONS,),
     (f"{N.HEAD_S:g} s",),
     (f"{N.BODY_S:g} s",),
-    (f"{N.REST_S:g} s",),
+    (f"{N.REFUSED_BODY_S:g} s",),
     (f"{N.STALLED_S:g} s",),
     (f"{N.IDLE_S:g} s",),
     (f"{N.KEEP_ALIVE_EVERY_S:g} s", f"{N.MAX_WAIT_FOR_START_S:g} s"),

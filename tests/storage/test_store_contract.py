@@ -266,8 +266,8 @@ class StoreOnDisk(Store):
         self.ends = contextlib.ExitStack()
         patch = self.ends.enter_context(pytest.MonkeyPatch.context())
         patch.setattr(writer, "RETRY_S", 0.01)
-        patch.setattr(archives, "READ_AFTER_S", 0.01)
-        patch.setattr(archives, "SHOWN_AFTER_S", 0.01)
+        patch.setattr(archives, "MAX_READ_WAIT_S", 0.01)
+        patch.setattr(archives, "MAX_SHOWN_WAIT_S", 0.01)
         self.goes_on = threading.Event()
         self.goes_on.set()
         self.fails = ""

@@ -1,7 +1,7 @@
 """A benchmark as a state machine: it returns the next command and processes its events.
 
 So it runs with any client, at the command line, which waits for each event, and in the window,
-which hears of them later, without a thread or a loop of its own:
+which gets them later, without a thread or a loop of its own:
 
     run = BenchRun(plan, target, draft)
     while (command := run.next_command()) is not None:

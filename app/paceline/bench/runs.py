@@ -272,7 +272,7 @@ class Conditions:
         machine: The machine.
         target: The target model.
         draft: The draft model, or None if there was none.
-        date: When it ended, as ``2026-11-23 08:15 UTC``, or empty if not known.
+        date: Time of its end, as ``2026-11-23 08:15 UTC``, or empty if not known.
         settings: Requested parameters of the models, paths as names, or None if not known.
         kernels: The kernels that computed the target on the CPU; see `ModelInfo`.
         costs: Costs of the target's steps by width, or empty if not known.

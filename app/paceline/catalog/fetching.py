@@ -45,7 +45,7 @@ _PART_PIECES = (1 << 16, 4 << 20)
 _MAX_PARTS = 100
 _MAX_CACHED_HEADERS = 64
 """Upper bound of the headers in the cache, of 5 to 16 MiB each."""
-_TRUSTED_S = 3600.0
+_BRANCH_TRUSTED_S = 3600.0
 """Seconds for which a branch counts as unchanged; then the Hub is asked again."""
 
 
@@ -247,7 +247,7 @@ def repository_page(
     """Return a repository's page, with a note if its models are newer than this llama.cpp.
 
     Args:
-        hub: Where it is.
+        hub: The Hub that has it.
         inspector: Asks llama.cpp, or None if it is not asked.
         repo: ``OWNER/NAME``.
         revision: Branch, tag or commit.
@@ -277,7 +277,7 @@ def _fetch_header(
     """Fetch a file's beginning until it holds the header, then give the file its true size.
 
     Args:
-        hub: Where it is.
+        hub: The Hub that has it.
         inspector: Says whether the header is complete.
         location: Its address there.
         there: The parts before it, which have been fetched, and the file itself.
@@ -330,7 +330,7 @@ def _kept(note: Path, cache_dir: Path, *, is_offline: bool) -> Path | None:
     except (OSError, UnicodeDecodeError):
         return None
     path = cache_dir / PurePosixPath(folder).name / PurePosixPath(name).name
-    if not path.is_file() or not (is_offline or 0 <= age < _TRUSTED_S):
+    if not path.is_file() or not (is_offline or 0 <= age < _BRANCH_TRUSTED_S):
         return None
     with contextlib.suppress(OSError):
         os.utime(path.parent)  # used lately: not the first to be deleted

@@ -101,7 +101,7 @@ def has_head_by_path(path: str) -> bool:
     """Return whether a model's name says that it has its MTP head inside.
 
     Args:
-        path: With its repository's name in front, which may say it for all files.
+        path: Path with its repository's name in front, which may say it for all files.
     """
     is_gemma = _GEMMA_4.search(path)  # which has none inside
     return not is_gemma and not sidecar_in_path(path) and _INSIDE.search(path) is not None

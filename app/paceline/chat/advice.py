@@ -37,6 +37,7 @@ MIN_TOKENS = 40
 MIN_STEPS = 20
 """Steps of a reply below which no advice is given."""
 HIGH, LOW = 0.6, 0.4
+"""Acceptance rates above which drafts may be longer, and below which they should be shorter."""
 _MIN_FINDS_PER_CALL = 1 / 50
 """Finds per call below which a lookup is as good as idle."""
 _EXPENSIVE_SHARE = 0.25

@@ -120,12 +120,12 @@ _NAMED: tuple[Literal["forced", "trial"], ...] = ("forced", "trial")
 _DRAFTING: tuple[PhaseKind, ...] = ("pays", "even", "loses", "drafts", "early", *_NAMED)
 _PLAIN_REASONS: tuple[PlainReason, ...] = ("nothing", "expensive", "shut", "ledger")
 KIND_OF: dict[SpeedupVerdict, PhaseKind] = {"gain": "pays", "even": "even", "loss": "loses"}
-_FROM, _STAY = 0.25, 0.12
+_MIN_DRAFTING_SHARE, _MIN_STAY_DRAFTING_SHARE = 0.25, 0.12
 """Shares of drafting steps at which the phase becomes "drafting", and below which it ends. Where
 drafts make the reply faster, any share is enough: the figure beside the sentence is due to them."""
 _MIN_LEAD = 1.25
 """Factor by which another reason must be more frequent than the shown one to replace it."""
-_TOKENS, _RATE, _RATIO = 0.3, 0.06, 0.1
+_MIN_TOKENS_CHANGE, _MIN_RATE_CHANGE, _MIN_RATIO_CHANGE = 0.3, 0.06, 0.1
 """Smallest changes of tokens per step, acceptance rate and cost that are shown, for figures of
 `_RELIABLE_DRAFTS` drafts."""
 _RELIABLE_DRAFTS = 16
@@ -135,7 +135,7 @@ _MIN_COPIED_SHARE = 0.1
 """Share of accepted draft tokens in a reply from which the sentence is about its drafts."""
 _MIN_KEPT_SHARE = 0.2
 """Share of the drafts at which a drafter that is named already stays named."""
-_MEASURING, _STILL_MEASURING = 0.8, 0.65
+_MIN_MEASURING_SHARE, _MIN_STAY_MEASURING_SHARE = 0.8, 0.65
 """Shares of plain steps for measuring at which the phase becomes "measures", and below which it
 ends."""
 
@@ -237,7 +237,7 @@ def phase_of(
     share = mix.n_drafting / mix.n_steps
     is_drafting = before is not None and before.kind in _DRAFTING
     helps = stats is not None and stats.verdict == "gain" and mix.n_drafting
-    if share < (_STAY if is_drafting else _FROM) and not helps:
+    if share < (_MIN_STAY_DRAFTING_SHARE if is_drafting else _MIN_DRAFTING_SHARE) and not helps:
         return _plain_phase(mix, report, before)
     now = _drafting_phase(mix, stats, before)
     return (
@@ -259,7 +259,9 @@ def phase_of_whole(
     if _is_unknown(mix):
         phase = _unknown_phase(mix)
     elif mix.n_drafting and (
-        is_felt or mix.copied >= _MIN_COPIED_SHARE or mix.n_drafting >= _FROM * mix.n_steps
+        is_felt
+        or mix.copied >= _MIN_COPIED_SHARE
+        or mix.n_drafting >= _MIN_DRAFTING_SHARE * mix.n_steps
     ):
         phase = _drafting_phase(mix, stats, None)
     else:
@@ -303,7 +305,7 @@ def _leaders(mix: Mix, before: Phase | None) -> tuple[str, ...]:
 
 def _plain_phase(mix: Mix, report: ControlReported | None, before: Phase | None) -> Phase:
     shown = before.kind if before is not None else None
-    share = _STILL_MEASURING if shown == "measures" else _MEASURING
+    share = _MIN_STAY_MEASURING_SHARE if shown == "measures" else _MIN_MEASURING_SHARE
     if mix.plain["plain"] >= share * mix.n_steps:
         return Phase("measures")
     counts = mix.plain
@@ -359,11 +361,11 @@ def is_news(before: Phase | None, now: Phase) -> bool:
     # Shares of few drafts scatter by the root of their number; more drafts correct what few said.
     scatter = sqrt(max(_RELIABLE_DRAFTS / now.n_drafts, 1.0)) if now.n_drafts else 1.0
     pairs = (
-        (before.per_step, now.per_step, _TOKENS + 0.15 * before.per_step),
-        (before.step_time, now.step_time, _TOKENS),
-        (before.rate, now.rate, _RATE),
-        (before.gain, now.gain, _RATIO),
-        (before.price and before.price.alone, now.price and now.price.alone, _RATIO),
+        (before.per_step, now.per_step, _MIN_TOKENS_CHANGE + 0.15 * before.per_step),
+        (before.step_time, now.step_time, _MIN_TOKENS_CHANGE),
+        (before.rate, now.rate, _MIN_RATE_CHANGE),
+        (before.gain, now.gain, _MIN_RATIO_CHANGE),
+        (before.price and before.price.alone, now.price and now.price.alone, _MIN_RATIO_CHANGE),
     )
     return any(
         (old is None) != (new is None) or abs((old or 0.0) - (new or 0.0)) >= step * scatter

@@ -4,9 +4,9 @@ Events come by the ticket of the reply's turn, so a late one can never write int
 reply that is asked for before the models are ready waits for them here, because a turn that was
 queued after a failing load could only fail.
 
-The question and the place of its answer are handed to the store together, before the engine hears
-of them, and the reply step by step; so however the program ends, the question and the reply as far
-as it was shown are kept. The store puts steps together that come close to each other.
+The question and the place of its answer are handed to the store together, before the engine gets
+them, and the reply step by step; so however the program ends, the question and the reply as far as
+it was shown are kept. The store puts steps together that come close to each other.
 """
 
 from __future__ import annotations

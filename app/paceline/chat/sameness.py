@@ -75,8 +75,8 @@ class Differs:
         is_promised: Whether equality was promised, for the reply and for the check.
         logit_difference: The largest difference of one logit that was measured between batch widths
             with this file on this computer, or None if not measured.
-        reused: How many tokens of the prompt were still in the context when the reply was made, and
-            now, or None if not known.
+        reused: Numbers of the prompt's tokens that were in the context already, for the reply and
+            for the check, or None if not known.
         any_context: Whether the text of the pair that is loaded now does not depend on what the
             context held before.
     """
@@ -251,7 +251,7 @@ class SamenessCheck:
         return True
 
     def cancel(self, message: str = sentence("The check was stopped.")) -> None:
-        """Stop the check that is under way; the listener hears of its end when it has ended."""
+        """Stop the running check; the listener is notified when it has ended."""
         run = self._run
         if run is not None and not run.cancelled:
             run.cancelled = message

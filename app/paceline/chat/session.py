@@ -94,7 +94,7 @@ class ChatSession:
             client: Client of the engine.
             pair: The models.
             store: Keeps the conversations, or None if they are kept in memory.
-            defaults: How replies of a new conversation are drawn.
+            defaults: Sampling settings of a new conversation.
             fingerprint_of: The fingerprint of a model's file by its path, at once, or empty if not
                 known, or not yet.
             states_folder: See `StateStorage.folder`.
@@ -328,9 +328,9 @@ class ChatSession:
     def bring_up_to_date(self, conversation_id: str, options: AskOptions) -> Reply | None:
         """Ask the questions that only an older branch has in the active one, too, one by one.
 
-        Each reply is drawn with its old one's seed. The listener hears of each as of any other;
-        `later` counts them. A stop, a failure, another active path, or `leave_later` ends it after
-        the reply under way.
+        Each reply has its old one's seed. The listener is notified of each as of any other; `later`
+        counts them. A stop, a failure, another active path, or `leave_later` ends it after the
+        reply under way.
 
         Returns:
             The first reply, or None if there are no such questions, or a reply is under way.

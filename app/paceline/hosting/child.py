@@ -125,7 +125,7 @@ def _read(line: ChildPipe, broker: Broker) -> None:
                 broker.cancel_open()
             else:
                 broker.request(command)
-    except Exception as error:  # without its reader the process would hear no command any more
+    except Exception as error:  # without its reader the process would get no command any more
         line.send_last(last_words(error))
         os._exit(FAILED)
 
@@ -258,7 +258,7 @@ class DecodeTime:
         """Return the seconds of the decode that began at `since`.
 
         Args:
-            since: When it began, on the clock.
+            since: Time of its begin, on the clock.
             read_bytes: Bytes that the process has read so far.
         """
         now = self._clock()

@@ -42,7 +42,7 @@ _CAUSES = {
     ),
 }
 """Meanings of signals, and what to do about each."""
-_COUNTS_S = 60.0  # that a death counts
+_DEATH_COUNTS_S = 60.0  # that a death counts
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +125,7 @@ class RestartPolicy:
     """Lets a dead process be started again, later each time, but not after `most` deaths in a row.
 
     Args:
-        most: Deaths within `_COUNTS_S` after which no start is allowed.
+        most: Deaths within `_DEATH_COUNTS_S` after which no start is allowed.
         clock: Monotonic seconds.
     """
 
@@ -154,8 +154,8 @@ class RestartPolicy:
         recent = self._recent()
         if len(recent) < self._most:
             return 0.0
-        return recent[0] + _COUNTS_S - self._clock()
+        return recent[0] + _DEATH_COUNTS_S - self._clock()
 
     def _recent(self) -> list[float]:
         now = self._clock()
-        return [t for t in self._deaths if now - t < _COUNTS_S]
+        return [t for t in self._deaths if now - t < _DEATH_COUNTS_S]

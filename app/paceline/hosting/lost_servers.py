@@ -31,7 +31,7 @@ def with_servers(death: Death, servers: Sequence[str], kind: EndKind) -> Death:
     Args:
         death: The death of a process, described without regard to servers.
         servers: Servers with its models, as HOST:PORT; may be empty.
-        kind: How the process ended.
+        kind: Kind of the process's end.
     """
     if not servers:
         return death

@@ -21,7 +21,7 @@ _PRIOR_TOKENS = 64
 """Weight of the last prompt's speed in the estimate, in tokens of this prompt."""
 _MAX_GROWTH = 2.0
 """Upper bound of the time per remaining token, relative to the tokens read last."""
-_WRONG, _WRONG_S = 1.25, 2.0
+_MAX_ERROR_FACTOR, _MAX_ERROR_S = 1.25, 2.0
 """Factor and seconds by which an estimate may be too short before it is raised; both must be
 exceeded."""
 
@@ -65,7 +65,11 @@ class PromptWait:
             return
         left_s = self._rest_s()
         self._ends_s = clock_s + left_s
-        is_held = told is not None and len(self._marks) > 2 and left_s < _WRONG * told + _WRONG_S
+        is_held = (
+            told is not None
+            and len(self._marks) > 2
+            and left_s < _MAX_ERROR_FACTOR * told + _MAX_ERROR_S
+        )
         self._most_s = told if is_held and told is not None else math.inf
 
     def _rest_s(self) -> float:

@@ -16,7 +16,7 @@ BODY_S = 60.0
 """Time limit for a request's body."""
 IDLE_S = 75
 """Seconds that a connection stays open without a request."""
-REST_S = 5.0
+REFUSED_BODY_S = 5.0
 """Time limit for the rest of a body whose request has been refused."""
 STALLED_S = 30.0
 """Seconds after which a connection ends whose program does not read the response."""

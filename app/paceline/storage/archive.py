@@ -68,7 +68,7 @@ from paceline.storage.writer import FAILURES, Pending, Writer
 from paceline.storage.writing import is_carried_out
 
 _T = TypeVar("_T")
-READ_AFTER_S, SHOWN_AFTER_S = 0.1, 0.5
+MAX_READ_WAIT_S, MAX_SHOWN_WAIT_S = 0.1, 0.5
 """Upper bounds of the wait for the writer, in seconds: of a read, and of a sent or finished
 message."""
 
@@ -357,7 +357,7 @@ class Archive(ConversationStore):
             if self._held is not None:
                 self._held.waiting.append(change)
         if is_shown(change):
-            self._wait_written(SHOWN_AFTER_S)
+            self._wait_written(MAX_SHOWN_WAIT_S)
 
     def _read(self, read: Callable[..., _T], *values: object) -> _T:
         try:
@@ -385,7 +385,7 @@ class Archive(ConversationStore):
     def _read_now(self, read: Callable[..., _T], *values: object) -> _T:
         rest_s = max(self._rested_at - time.monotonic(), 0.0)
         is_written = self._wait_written(
-            0.0 if self._held else READ_AFTER_S - rest_s / _SHORT_WAIT_FACTOR
+            0.0 if self._held else MAX_READ_WAIT_S - rest_s / _SHORT_WAIT_FACTOR
         )
         with self._disk.reading() as connection:
             with self._pending.changed:

@@ -44,7 +44,7 @@ class Opened:
 
     Attributes:
         notes: Messages for the user, one or two sentences each.
-        salvaged: Whether the file was damaged and what could be read was taken over.
+        salvaged: Whether the file was damaged and its readable rows were moved to a new one.
         removed: Ids of the conversations that were removed, but not purged.
     """
 

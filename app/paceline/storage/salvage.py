@@ -43,7 +43,7 @@ _OTHERS: tuple[Callable[[], dict[str, str | None]], ...] = (
 _MAX_ROWS = 10**8
 _LAST_KEY = 2**48
 _MAX_ATTEMPTS = 2000
-_PAGE = 4096
+_PAGE_BYTES = 4096
 
 _logger = logging.getLogger(__name__)
 
@@ -146,18 +146,18 @@ def _mend_beginning(path: Path, new: Path) -> None:
     The layout is the same in all our databases, since the same steps made it, page for page. Only
     the number of pages is the file's own, and no page is marked as free.
     """
-    if path.stat().st_size >= _PAGE and _can_be_opened(path):  # SQLite would delete its log
+    if path.stat().st_size >= _PAGE_BYTES and _can_be_opened(path):  # SQLite would delete its log
         return
     whole = new.read_bytes()
-    page = bytearray(whole[:_PAGE])
-    n_pages = max(path.stat().st_size // _PAGE, 1, *_children(page))
+    page = bytearray(whole[:_PAGE_BYTES])
+    n_pages = max(path.stat().st_size // _PAGE_BYTES, 1, *_children(page))
     page[24:40] = struct.pack(">4I", 1, n_pages, 0, 0)
     page[92:96] = page[24:28]  # the number of pages holds
     with path.open("r+b") as file:
         file.write(page)
         for number in _children(page):
-            file.seek((number - 1) * _PAGE)
-            file.write(whole[(number - 1) * _PAGE : number * _PAGE])
+            file.seek((number - 1) * _PAGE_BYTES)
+            file.write(whole[(number - 1) * _PAGE_BYTES : number * _PAGE_BYTES])
 
 
 def _can_be_opened(path: Path) -> bool:

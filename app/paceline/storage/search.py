@@ -29,9 +29,9 @@ from paceline.conversation import Attachment, Message, SearchHit
 from paceline.storage.problems import DamageError
 from paceline.storage.tables import read_as, read_attachments
 
-_MAX_SEARCH_S, _ALWAYS = 0.03, 100
-_SNIPPET, _BEFORE = 160, 40
-_SLICE, _RANKED = 20_000, 2_000
+_MAX_SEARCH_S, _MIN_ROWS_SEARCHED = 0.03, 100
+_SNIPPET_CHARS, _BEFORE_CHARS = 160, 40
+_SLICE_CHARS, _RANKED_CHARS = 20_000, 2_000
 _MAX_WORDS = 16
 _MERGED_PAGES = 200
 _SEGMENTS = 10  # the list of them, in `words_data` (FTS5_STRUCTURE_ROWID)
@@ -225,27 +225,27 @@ class Query:
 
     def n_whole(self, text: str) -> int:
         """Return how many of the words stand as whole words at the beginning of a text."""
-        beginning = folded(text[:_RANKED])
+        beginning = folded(text[:_RANKED_CHARS])
         return sum(bool(whole.search(beginning)) for whole in self.wholes)
 
     def hit(self, found: Found) -> SearchHit:
         """Return a snippet around the first word, with all words marked."""
         text = found.text
         at = self._first(text)
-        start = max(at - _BEFORE, 0)
+        start = max(at - _BEFORE_CHARS, 0)
         if start:
             space = text.find(" ", start, at)
             start = space + 1 if space >= 0 else start
-        end = min(start + _SNIPPET, len(text))
+        end = min(start + _SNIPPET_CHARS, len(text))
         snippet = " ".join(text[start:end].split())
         snippet = ("…" if start else "") + snippet + ("…" if end < len(text) else "")
         marks = tuple(match.span() for match in self.pattern.finditer(folded(snippet)))
         return SearchHit(found.conversation_id, found.message_id, snippet, marks)
 
     def _first(self, text: str) -> int:
-        for start in range(0, len(text), _SLICE):
-            begin = max(start - _SNIPPET, 0)  # a word may cross the border
-            match = self.pattern.search(folded(text[begin : start + _SLICE]))
+        for start in range(0, len(text), _SLICE_CHARS):
+            begin = max(start - _SNIPPET_CHARS, 0)  # a word may cross the border
+            match = self.pattern.search(folded(text[begin : start + _SLICE_CHARS]))
             if match:
                 return begin + match.start()
         return 0
@@ -292,7 +292,9 @@ def find(
                 found.append(Found(query.n_whole(text), conversation_id, message_id, text))
         # A busy machine may take all the time for itself; a few rows are looked at all the same,
         # and all titles, which are short.
-        if len(found) >= limit or (message_id and n >= _ALWAYS and time.monotonic() > until):
+        if len(found) >= limit or (
+            message_id and n >= _MIN_ROWS_SEARCHED and time.monotonic() > until
+        ):
             break
     return found
 

@@ -23,11 +23,11 @@ from paceline.run_record import RunRecord, record_from_json, steps_from_json
 
 T = TypeVar("T")
 
-_LATEST_S = 1e11
+_MAX_TIME_S = 1e11
 _KINDS = {
     "key": "{}",
     "int": "CAST(ifnull({}, 0) AS INTEGER)",
-    "time": f"max(0.0, min({_LATEST_S}, CAST(ifnull({{}}, 0) AS REAL)))",
+    "time": f"max(0.0, min({_MAX_TIME_S}, CAST(ifnull({{}}, 0) AS REAL)))",
     "figure": "max(0.0, min(1e9, CAST({} AS REAL)))",
     "text": "CAST(ifnull({}, '') AS TEXT)",
     "text?": "CAST({} AS TEXT)",

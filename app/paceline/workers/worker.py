@@ -37,8 +37,8 @@ Trouble = Literal[
     "slow",
     "nonsense",
 ]
-"""Reasons for no answer. "stopped": the worker was closed, or the one who asked gave up;
-"not-started": the system starts no process; "too-large": the question is."""
+"""Reasons for no answer. "stopped": the worker was closed, or the caller gave up; "not-started":
+the system starts no process; "too-large": the question is."""
 _MAYBE_ANOTHERS: tuple[Trouble, ...] = ("crashed", "out-of-memory", "nonsense")
 """Troubles that an earlier question may have caused; in a new process the question itself has."""
 _logger = logging.getLogger(__name__)

@@ -129,7 +129,7 @@ class Download:
         return str(self.request.targets()[0]) if self.status == "done" else ""
 
 
-_SAME_S = 2.0
+_BOOT_TOLERANCE_S = 2.0
 """Tolerance for the boot time, which moves when the clock is set; no computer restarts within
 it."""
 
@@ -158,5 +158,5 @@ def n_kept(file: DownloadedFile, target: Path) -> int:
         n_there = target.with_name(target.name + PARTIAL).stat().st_size
     except OSError:
         return 0
-    is_same_start = abs(file.started_s - started_s()) < _SAME_S
+    is_same_start = abs(file.started_s - started_s()) < _BOOT_TOLERANCE_S
     return min(n_there, file.n_bytes if is_same_start else file.n_safe)

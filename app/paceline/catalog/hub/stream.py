@@ -47,7 +47,7 @@ class ResponseHead:
     """The response before its bytes.
 
     Attributes:
-        start: Where they begin; 0 if the server does not support ranges.
+        start: Index of their first byte; 0 if the server does not support ranges.
         n_bytes: Size of the whole file, or 0 if the server does not say.
     """
 

@@ -126,7 +126,7 @@ class HubRepository:
     """A repository's page.
 
     Attributes:
-        model: As in a list of results.
+        model: Its entry as in a list of results.
         commit: The revision that was read, 40 hex digits.
         choices: Models to download, the smallest first.
         sidecars: Drafters beside them that are no models.

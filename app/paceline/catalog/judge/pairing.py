@@ -98,11 +98,11 @@ GOOD_RATIO = 0.1
 NOTHING_TO_DRAFT = sentence(
     "The model does not write text from left to right, so nothing can be drafted."
 )
-_SMALL_TARGET = 3_000_000_000
+_SMALL_TARGET_PARAMS = 3_000_000_000
 """Weights of a target below which LM Studio's documentation and draftbench report no gain."""
 _FEW_BITS = 3.5
 _MANY_BITS = 12.0
-_LARGE_DRAFT = 1_000_000_000
+_LARGE_DRAFT_PARAMS = 1_000_000_000
 _EXPENSIVE_TO_CHECK = ("Q1_0", "Q2_0", "TQ", "NVFP4")
 """Quantisations whose weights neither llama.cpp's CPU kernels nor Paceline's (the table of
 `app/kernels/kernels.cpp`) read once for several tokens."""
@@ -193,7 +193,7 @@ def judge_head(target: Examined, head: ModelCard | None) -> PairVerdict:
     ]
     outlook: Outlook = "good"
     gain = sentence("Expect a gain on code and other predictable text, little on free prose.")
-    if ours.n_experts or ours.n_params < _SMALL_TARGET:
+    if ours.n_experts or ours.n_params < _SMALL_TARGET_PARAMS:
         outlook = "little"
         gain = sentence(
             "Expect little: with small models and mixtures of experts heads seldom pay."
@@ -404,7 +404,7 @@ def _about_quantisation(draft: ModelCard) -> Iterator[Reason]:
             ),
             "note",
         )
-    elif bits > _MANY_BITS and draft.n_params >= _LARGE_DRAFT:
+    elif bits > _MANY_BITS and draft.n_params >= _LARGE_DRAFT_PARAMS:
         yield Reason(
             "draft-many-bits",
             sentence(
@@ -497,7 +497,7 @@ def _expected_gain(target: Examined, draft: Examined, *, is_alike: bool) -> tupl
         return "little", sentence(
             "Expect little: the draft model is too large beside the main model."
         )
-    if target.card.n_params < _SMALL_TARGET:
+    if target.card.n_params < _SMALL_TARGET_PARAMS:
         return "little", sentence(
             "Expect little on a GPU, where so small a model is fast by itself; on a CPU it may pay."
         )

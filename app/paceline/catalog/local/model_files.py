@@ -38,8 +38,8 @@ class ModelFile:
         n_bytes: Size of all parts that are there.
         mtime_ns: Time of the last change of any part, in nanoseconds since the epoch.
         name: The file's name, or its name in the program that owns it.
-        source: Where it comes from: "paceline" (downloaded by this program), "folder" (one that the
-            user has named), "hugging-face", "lm-studio", "ollama" or "built-in".
+        source: Its origin: "paceline" (downloaded by this program), "folder" (one that the user has
+            named), "hugging-face", "lm-studio", "ollama" or "built-in".
     """
 
     path: Path

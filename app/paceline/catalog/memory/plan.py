@@ -204,9 +204,9 @@ def plan(
 
     Args:
         target: The target.
-        target_params: How it is to be loaded; -1 GPU layers and a context of 0 are decided here.
+        target_params: Requested parameters; -1 GPU layers and a context of 0 are resolved here.
         draft: The file of the draft model, or with the target's head, or None if there is none.
-        drafting: What drafts; a head that the target's file may have counts where it is there.
+        drafting: The draft model or head; a head in the target's file counts if there is one.
         devices: The devices, as reported by the engine.
         measured_target: A dry run of the target with these parameters, if there was one.
         measured_draft: The same of the draft model or the head.

@@ -112,7 +112,7 @@ def _begins_line(src: str, start: int) -> bool:
 
 
 def _is_formula(src: str, start: int, end: int) -> bool:
-    """Return whether what stands between two single dollar signs is no prose."""
+    """Return whether the text between two single dollar signs is a formula and no prose."""
     if start and (src[start - 1].isalnum() or src[start - 1] in "$_"):
         return False
     return not _PROSE.match(_COMMANDS.sub(" ", src[start + 1 : end - 1][:_MAX_JUDGED_CHARS]))

@@ -9,7 +9,7 @@ import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from paceline.server.errors import ApiError
-from paceline.server.limits import HEAD_S, MAX_CONNECTIONS, REST_S, STALLED_S
+from paceline.server.limits import HEAD_S, MAX_CONNECTIONS, REFUSED_BODY_S, STALLED_S
 from paceline.server.streams import as_json, json_response
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ class Connection(H11Protocol):
             # A connection that is idle after a request has uvicorn's own time.
             "head": (theirs is h11.IDLE and self.timeout_keep_alive_task is None, HEAD_S),
             # Refused before its body had come: that is read, so that the answer gets through.
-            "rest": (theirs is h11.SEND_BODY and self.conn.our_state is h11.DONE, REST_S),
+            "rest": (theirs is h11.SEND_BODY and self.conn.our_state is h11.DONE, REFUSED_BODY_S),
             "end": (self.transport.is_closing(), STALLED_S),
         }
         for name, (is_expected, seconds) in states.items():
