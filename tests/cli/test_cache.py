@@ -227,7 +227,7 @@ def test_different_vocabularies_are_not_merged(tmp_path: Path) -> None:
     write_origin(tmp_path / "out.bin", CacheOrigin("9" * 16))
     result = paceline("cache", "merge", *paths, "--out", tmp_path / "out.bin")
     assert result.code == 0
-    assert "Nothing tells the vocabulary" in result.err
+    assert "The vocabulary of some of these files is not known" in result.err
     assert read_origin(tmp_path / "out.bin") is None
 
 

@@ -189,7 +189,7 @@ def _merge(files: Sequence[Path], out: Path) -> str:
     origin = origins[0] if all(origins) else None
     _write(cache, origin, out)
     if origin is None:
-        remark("Nothing tells the vocabulary of some of these files, nor of the new one.")
+        remark("The vocabulary of some of these files is not known, nor that of the new one.")
     return f"{out}: {_summary(cache)}"
 
 

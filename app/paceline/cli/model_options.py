@@ -162,7 +162,7 @@ def add_host(group: argparse._ArgumentGroup) -> None:
         "--host",
         choices=("inline", "process"),
         help="where the engine runs: inline, within this program, or process, in a process of its "
-        "own, so that a crash of the engine is told instead of ending the program "
+        "own, so that a crash of the engine is reported and does not end the program "
         "(default: inline, with --rpc process)",
     )
 

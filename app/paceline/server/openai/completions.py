@@ -91,13 +91,13 @@ async def completions(request: Request) -> Response:
 def _check(body: CompletionRequest) -> None:
     """Refuse fields that cannot be honoured."""
     if body.best_of is not None and body.best_of != body.n:
-        raise refused("best_of", "best_of must be n: every reply that is generated is told.")
+        raise refused("best_of", "best_of must be n: every generated reply is returned.")
     if body.logprobs is None:
         return
     if not 0 <= body.logprobs <= MAX_TOP_LOGPROBS:
         raise refused("logprobs", f"logprobs must be from 0 to {MAX_TOP_LOGPROBS}.")
     if body.echo:
-        raise refused("logprobs", "logprobs are told of replies, not of prompts: leave out echo.")
+        raise refused("logprobs", "logprobs exist for replies, not for prompts: leave out echo.")
 
 
 def read_prompts(given: PromptIn, suffix: str | None = None) -> list[Prompt]:

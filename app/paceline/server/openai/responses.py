@@ -119,7 +119,7 @@ def _turn_of(
     if body.top_logprobs or "message.output_text.logprobs" in (body.include or ()):
         raise refused(
             "top_logprobs" if body.top_logprobs else "include",
-            "Likelihoods of tokens are told by /v1/chat/completions alone.",
+            "Only /v1/chat/completions returns likelihoods of tokens.",
         )
     messages, begun = continued(read_input(body.input, body.instructions), "input")
     _take_form(body)
