@@ -143,7 +143,7 @@ def test_marks_are_where_the_words_are(filled: ConversationStore) -> None:
 def test_a_busy_machine_hides_no_hit(
     archive: ConversationStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(search, "_LONGEST_S", 0.0)
+    monkeypatch.setattr(search, "_MAX_SEARCH_S", 0.0)
     archive.save(chat("c", *(["token here"] * 50)), [f"c-{i}" for i in range(50)])
     assert len(archive.search("token")) == 50
 
