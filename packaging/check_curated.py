@@ -104,8 +104,8 @@ class Finding:
         draft_file: The draft model's file, or None if unknown.
         n_bytes: Its size, or None if unknown.
         n_target: Size of the target's file, or None if the list names none.
-        fits: Whether the vocabularies are compatible, or None if unknown.
-        gate: Whether files must be asked for, of target and draft, e.g. ``open, manual``.
+        fits: True if the vocabularies are compatible, or None if unknown.
+        gate: Access to the files of target and draft, e.g. ``open, manual``.
         verdict: The verdict on the pair.
         problems: Faults of the entry.
     """

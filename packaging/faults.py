@@ -41,7 +41,7 @@ class Row(NamedTuple):
         tests: Tests that inject it and check that it struck during work, as arguments for pytest.
             The first one has to fail without the protection.
         without: Texts of the program and what they become when the protection is taken away.
-        note: Why fewer trials are made than wanted, or empty if there are enough.
+        note: Reason for fewer trials than wanted, or empty if there are enough.
     """
 
     name: str

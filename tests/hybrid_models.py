@@ -92,19 +92,19 @@ def qwen35(
     experts: int = 0,
     matrix: Matrix = q8,
 ) -> Gguf:
-    """Three layers with a gated delta net, then one with attention: Qwen3.5's kind of hybrid.
+    """Return a hybrid like Qwen3.5: three layers with a gated delta net, then one with attention.
 
     Args:
         model: Changed in place: has all but the layers, and the sizes that Llama has as well.
-        d: Columns.
-        ff: Of the feed-forward part, or of each expert's.
-        heads: Of attention.
-        kv_heads: Of its keys and values.
-        ssm_heads: Of the delta net.
-        state: Channels of each of these.
-        layers: Their number.
-        experts: Of a mixture, half of which work on a token, beside one that always does.
-        matrix: Makes its weights.
+        d: Channels of an activation.
+        ff: Width of the feed-forward part, or of each expert's.
+        heads: Number of attention heads.
+        kv_heads: Number of key and value heads of attention.
+        ssm_heads: Number of heads of the delta net.
+        state: Channels of each head of the delta net.
+        layers: Number of layers.
+        experts: Number of experts, half of which process a token, beside a shared one; 0 for none.
+        matrix: Function that makes a matrix of weights.
     """
     kernel, inner, head = 4, ssm_heads * state, d // heads
     architecture = "qwen35moe" if experts else "qwen35"

@@ -16,13 +16,13 @@ from paceline.params import Strategy
 class InlineClient(QueuedClient):
     """An `EngineClient` whose `request` returns when the command is done.
 
-    A listener may ask from within an event (`tune` reaches the running turn at its next step,
-    anything else runs afterwards); another thread may cancel.
+    A listener may send requests during an event (`tune` reaches the running turn at its next step,
+    all others run afterwards); another thread may cancel.
 
     Attributes:
-        service: What carries out the commands.
-        on_event: Hears every event in its order: all that the service emits, and what the broker
-            answers by itself. What it raises is raised again when the request is over.
+        service: Service that executes the commands.
+        on_event: Called with every event in order: those of the service, and answers of the broker
+            itself. An exception that it raises is raised again when the request has ended.
     """
 
     def __init__(
@@ -48,7 +48,7 @@ class InlineClient(QueuedClient):
 
     @property
     def has_pair(self) -> bool:
-        """Say whether an engine in this process has loaded one."""
+        """Return whether an engine in this process has loaded a pair."""
         return self.service._pair is not None  # type: ignore[attr-defined]
 
     @property

@@ -48,11 +48,11 @@ class Server(NamedTuple):
 
 @contextmanager
 def rpc_servers(n: int = 1, *options: str) -> Iterator[list[Server]]:
-    """Give servers of `paceline rpc-server`; skips the test where llama.cpp has no RPC.
+    """Start servers of `paceline rpc-server`; skip the test if llama.cpp has no RPC.
 
     Args:
-        n: Servers, on a port each.
-        options: Of the command.
+        n: Number of servers, each on its own port.
+        options: Options of the command.
     """
     with ExitStack() as ends:
         yield [ends.enter_context(_real(options)) for _ in range(n)]

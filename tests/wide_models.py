@@ -69,14 +69,14 @@ def matrix(rng: np.random.Generator, row: int, rows: int, gain: float = 1.0) -> 
 def random_llama(
     tokenizer: Gguf, d: int, ff: int, layers: int, heads: int, experts: int = 0
 ) -> Gguf:
-    """Random layers of `d` channels with a model's tokenizer; in Q8_0.
+    """Return a model of random layers in Q8_0, with the tokenizer of another model.
 
     Args:
-        tokenizer: Whose vocabulary and template the model gets.
-        d: Length of an activation.
+        tokenizer: Model whose vocabulary and chat template are copied.
+        d: Channels of an activation.
         ff: Width of the feed-forward part, or of each expert's.
-        layers: Their number.
-        heads: Their number; `SHARED` of them share keys and values.
+        layers: Number of layers.
+        heads: Number of attention heads, of which `SHARED` each share keys and values.
         experts: Number of experts, of which a token uses `EXPERTS_USED`; 0 for a dense model.
     """
     model = Gguf({k: v for k, v in tokenizer.metadata.items() if k[:6] != "llama."})
@@ -191,13 +191,13 @@ def placed(
     rows: NDArray[np.int64],
     rng: np.random.Generator | None = None,
 ) -> Tensor:
-    """A larger matrix in Q8_0 that holds an old one.
+    """Return a larger matrix in Q8_0 that contains an old one.
 
     Args:
-        old: The matrix that it holds.
+        old: The matrix to copy.
         shape: Row length and number of rows.
-        columns: Where the old columns go, whole blocks of 32.
-        rows: Where the old rows go.
+        columns: New indices of the old columns, in whole blocks of 32.
+        rows: New indices of the old rows.
         rng: Source of all other weights, or None if they are zero.
     """
     length, n_rows = shape

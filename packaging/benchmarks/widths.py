@@ -206,7 +206,7 @@ class Bits:
     """Results of one width in one context.
 
     Attributes:
-        side: Whose kernels.
+        side: Name of the kernels that compute.
         n_threads: Threads.
         n_cells: Tokens in the context before the first batch.
         width: Tokens per batch.
@@ -214,8 +214,8 @@ class Bits:
         n_different: Number of rows that differ in at least one bit.
         largest: The largest difference of two logits.
         kernels: Own kernels that have computed.
-        from_stock: The largest difference of a logit from stock kernels', of rows alone; None: they
-            were not compared.
+        from_stock: Largest difference of a logit from stock kernels, of single rows, or None if
+            they were not compared.
     """
 
     side: str
@@ -271,13 +271,13 @@ def _differences(
 
     Args:
         decodes: The model.
-        side: Whose kernels.
+        side: Name of the kernels that compute.
         width: Tokens per batch.
         tokens: The tokens that follow in the context.
         right: Their correct logits, float32 [len(tokens), n_vocab].
 
     Returns:
-        For each row whether it differs, the largest difference, own kernels that have computed.
+        True for each row that differs; the largest difference; own kernels that have computed.
     """
     decodes.cut()
     different: list[bool] = []

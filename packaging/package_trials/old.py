@@ -37,7 +37,7 @@ class Processor(NamedTuple):
         name: QEMU's name of it.
         flags: The flags of /proc/cpuinfo that matter here.
         variant: CPU variant that llama.cpp must load; empty if the program must refuse to start.
-        has_kernels: Whether Paceline's own kernels compute on it.
+        has_kernels: True if Paceline's own kernels compute on it.
     """
 
     name: str

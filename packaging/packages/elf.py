@@ -18,7 +18,7 @@ class ElfFacts(NamedTuple):
         needed: The names of the libraries that it is linked with.
         search: The folders that are searched for them before the system's.
         glibc: The newest glibc version whose functions it uses, such as (2, 34); empty if none.
-        is_aligned: Whether the segments are aligned as loaders require.
+        is_aligned: True if the segments are aligned as loaders require.
     """
 
     needed: tuple[str, ...]

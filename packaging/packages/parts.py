@@ -135,7 +135,7 @@ def collect(
     Args:
         frozen: The program.
         distributions: The distributions in its environment.
-        system: Whose the system's libraries are, by file name; see `debian_files`.
+        system: Packages of the system's libraries, by file name; see `debian_files`.
         sdist: The sources of llama-cpp-python.
 
     Raises:

@@ -32,8 +32,7 @@ class Asked(NamedTuple):
         request: Index of the request in the session, from 0.
         side: The side's name.
         answer: The answer.
-        is_recorded: Whether the text equals the recorded one as far as that goes, or None if no
-            text is recorded.
+        is_recorded: True if the text equals the recorded one, or None if no text is recorded.
     """
 
     turn: int

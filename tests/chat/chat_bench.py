@@ -33,9 +33,9 @@ class Shown:
     """A chat of a session that is shown, as the window does it, and the use cases of that chat.
 
     Attributes:
-        session: Its session.
-        options: What its next reply is generated with.
-        id: The chat's.
+        session: The session.
+        options: Options of its next reply.
+        id: Id of the chat.
     """
 
     session: ChatSession

@@ -62,9 +62,9 @@ class Puppet(QueuedClient):
     """An engine that does what it is told to; `carry_out` empties the queue.
 
     Attributes:
-        fates: What becomes of the next loads and turns, in their order; then all of them work.
+        fates: Outcomes of the next loads and turns, in their order; all later ones succeed.
         loaded: The loaded file, or empty if none is loaded.
-        done: What was carried out: a load's file, "reset", or a turn with the file it ran on.
+        done: Completed commands: a load's file, "reset", or a turn with the file it ran on.
         stop: Called in the middle of what "is stopped".
     """
 

@@ -13,11 +13,11 @@ from paceline.messages import Command, Event, Shutdown
 
 
 class ScriptedEngine(closing[ThreadedClient]):
-    """The events of each command are those that `answer` gives; as a context it is the client.
+    """Engine that emits the events which `answer` returns; its `with` block closes the client.
 
     Attributes:
-        client: The way to it.
-        commands: What it was asked for.
+        client: Client of this engine.
+        commands: Received commands, in order, without `Shutdown`.
     """
 
     def __init__(self, answer: Callable[[Command], Iterable[Event]]) -> None:
@@ -38,5 +38,5 @@ class ScriptedEngine(closing[ThreadedClient]):
                 self._emit(event)
 
     def wait_for_cancel(self) -> None:
-        """Wait until what runs is to be stopped."""
+        """Wait until the running command is cancelled."""
         wait_until(self._flag.is_set)

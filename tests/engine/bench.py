@@ -26,12 +26,12 @@ PROMPT_LENGTH = len("user: hi\0\n")  # the end token counts as one
 
 
 class Bench:
-    """An inline engine on given models, and everything it said.
+    """An inline engine on given models, and all its events.
 
     Attributes:
-        models: By their paths.
-        events: What it said, in order.
-        on_event: Hears each event after that.
+        models: The models, by their paths.
+        events: Events of the engine, in order.
+        on_event: Called with each event after it was added to `events`.
     """
 
     def __init__(self, **models: FakeModel) -> None:

@@ -26,9 +26,9 @@ class Failing(FakeModel):
 
     Attributes:
         n_decodes: Decodes so far, those that failed included.
-        n_hits: Those that failed.
+        n_hits: Decodes that failed.
         remade: The sizes of the contexts that were made in place of others.
-        wiped: How often the memory was zeroed.
+        wiped: Number of times that the memory was zeroed.
     """
 
     def __init__(self, *args: Any, plan: dict[int, EngineError] | None = None, **options: Any):

@@ -128,12 +128,12 @@ def randomly(seed: int) -> Scripted:
 
 
 class OpenDecoder(Decoder):
-    """A decoder whose contexts and knowledge can be looked at.
+    """A decoder whose contexts and knowledge are public.
 
     Attributes:
         target: The target's context.
-        draft: The same of the draft model, or None if there is none.
-        knowledge: What Auto knows.
+        draft: The draft model's context, or None if there is none.
+        knowledge: Measurements and estimates of Auto.
     """
 
     def __init__(

@@ -48,8 +48,8 @@ class Engine:
     """An engine on a scripted model, which writes what `reply` says.
 
     Args:
-        storage: Where states are kept.
-        model: As of `FakeModel`.
+        storage: Storage of states, or None to store none.
+        model: Options of `FakeModel`.
     """
 
     def __init__(self, storage: StateStorage | None = ROOM, **model: object) -> None:

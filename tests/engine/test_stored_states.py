@@ -37,7 +37,7 @@ class Program:
     """A context that holds one text after the other, and what is stored of them.
 
     Attributes:
-        read: What it has read since its start.
+        read: Owner and tokens of each text read since its start.
     """
 
     def __init__(self, n_block: int, room: int, files: StateFolder | None) -> None:

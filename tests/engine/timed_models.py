@@ -28,14 +28,14 @@ class Clock:
 
 
 class TimedModel(FakeModel):
-    """Takes `cost(n_tokens, n_past)` seconds per decode, and more after another width.
+    """A model whose decode takes `cost(n_tokens, n_past)` seconds, and more if its width changes.
 
     Args:
-        compiling_s: Where above 0 it is a device, which takes so much more for the first decode of
-            each width.
+        compiling_s: Additional seconds of the first decode of each width, as on a device; 0 for a
+            model on the CPU.
 
     Attributes:
-        before: Called with the number of decodes so far, before each.
+        before: Called before each decode with the number of earlier ones.
     """
 
     def __init__(

@@ -39,15 +39,15 @@ def report_of(
     plain_s: float | None = 1.0,
     prefill_s: float = 0.0,
 ) -> Report:
-    """A report of runs that took these seconds.
+    """Return a report of runs that took these seconds.
 
     Args:
         times: Seconds per repeat, by workload and strategy.
-        strategies: All that took part; by default those that have times.
-        other_text: Strategies whose replies are other ones than plain decoding's.
-        failures: What went wrong.
-        plain_s: What each reply would have taken without drafts, by its own figures.
-        prefill_s: What its prompt takes besides.
+        strategies: The compared strategies; by default those that have times.
+        other_text: Strategies whose replies differ from those of plain decoding.
+        failures: Failures of runs.
+        plain_s: Estimated seconds of each reply without drafts, or None if unknown.
+        prefill_s: Seconds of reading the prompt, which are added to them.
     """
     named = strategies or tuple(dict.fromkeys(name for each in times.values() for name in each))
     plan = Plan(

@@ -79,16 +79,16 @@ STATS = TurnStats(
 
 
 class FakeClient:
-    """Takes requests without doing anything; `emit` plays the engine.
+    """A client that records requests and executes none; `emit` acts as the engine.
 
     Every request counts as running from the beginning, so that a test may answer it in any order.
 
     Attributes:
-        takes_texts: Whether a `Remember` is answered at once.
-        drops_states: Whether a `DropStates` is.
-        tickets: Those of all requests.
-        commands: What was asked for, and each `Tune`.
-        cancelled: What was cancelled.
+        takes_texts: True if a `Remember` is answered at once.
+        drops_states: True if a `DropStates` is answered at once.
+        tickets: Tickets of all requests.
+        commands: Requested commands, each `Tune` included.
+        cancelled: Cancelled commands.
     """
 
     def __init__(self) -> None:
@@ -163,10 +163,10 @@ class FakeClient:
     # ------------------------------------------------------------------- what the engine does
 
     def emit(self, event: Event, ticket: Ticket | None = None) -> None:
-        """Tell an event to those who watch the engine, and to who asked for it.
+        """Send an event to the engine's listeners and to the request that it belongs to.
 
         Args:
-            event: What happens.
+            event: The event.
             ticket: The request, or None for the newest open one that such an event belongs to.
         """
         if isinstance(event, EngineEvent):

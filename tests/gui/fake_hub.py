@@ -69,14 +69,14 @@ def _ignoring(failed: Callable[[UserError], None], error: UserError, _result: No
 
 @dataclass
 class FakeHub:
-    """Has repositories by the word that finds them, and pages of some.
+    """A Hub with repositories by the word that finds them, and pages of some.
 
     Attributes:
         found: The results of a search for a word.
-        pages: The pages that may be opened, or None for none.
-        error: What a search ends with instead of its end.
-        offline: As of `Hub`.
-        kept: Access tokens.
+        pages: Pages that can be opened, by repository.
+        error: Error that a search raises after its results, or None if it succeeds.
+        offline: True if every search fails, as in `Hub`.
+        kept: Stored access tokens.
     """
 
     found: dict[str, list[HubModel]] = field(default_factory=dict)

@@ -79,20 +79,20 @@ def plan_of(
 
 @dataclass
 class FakeJudge:
-    """Answers as `catalog.models.Models` does.
+    """A replacement of `catalog.models.Models` with fixed answers.
 
     Attributes:
-        verdict: What `judge` says.
-        error: What every look raises instead.
-        plan_error: What every plan raises instead.
-        free: Bytes of the only device.
-        may_answer: While it is not set, looks wait.
+        verdict: Verdict that `judge` returns.
+        error: Error that every examination raises, or None.
+        plan_error: Error that every memory plan raises, or None.
+        free: Free bytes of the only device.
+        may_answer: Examinations wait until it is set.
         judged: The pairs that were judged.
         planned: The pairs that were planned.
-        n_looks: How many looks have begun.
-        has_head: Whether targets have an MTP head inside.
-        before: What was measured of every pair here.
-        make_plan: Makes the plans.
+        n_looks: Number of examinations that have begun.
+        has_head: True if targets contain an MTP head.
+        before: Earlier measurements of every pair on this machine, or None.
+        make_plan: Function that makes the plans.
     """
 
     verdict: PairVerdict = GOOD

@@ -93,13 +93,13 @@ class Host:
 
 
 class Canceller:
-    """Cancels what a host runs, from a thread of its own, a while after something happened.
+    """Cancels a host's running command from its own thread, some time after an event.
 
     Attributes:
-        at: When `cancel` was called; 0 when it was not.
+        at: Time of the call of `cancel`, or 0 if it was not called.
 
     Args:
-        host: Whose `on_event` is taken.
+        host: The host, whose `on_event` is replaced during the block.
         delay_s: Seconds between the event, or the beginning of the block, and the cancel.
         behind: The event; None counts from the beginning.
     """

@@ -36,10 +36,10 @@ class Fault(NamedTuple):
     """One fault.
 
     Attributes:
-        name: Which of `_ACTIONS`.
-        args: What it is told.
-        at: The turn's decode before which it strikes.
-        data: Sent through the pipe first.
+        name: Name of an action in `_ACTIONS`.
+        args: Arguments of the action.
+        at: Number of the turn's decode before which it happens.
+        data: Bytes that are sent through the pipe first.
     """
 
     name: str
@@ -182,13 +182,14 @@ def _trickle(_model: Any) -> None:
 
 
 def _crawl(seconds: float, times: int, limit_s: float, _model: Any) -> None:
-    """Let the next decodes take longer, and count as running meanwhile.
+    """Slow the next decodes down, and report them as running meanwhile.
 
-    In many short sleeps, since one long one would be over after a stop, which no work is.
+    The time passes in many short sleeps: after the process was stopped for a while, one long sleep
+    would be over at once, but real work would not.
 
     Args:
-        seconds: How much longer each takes.
-        times: How many do.
+        seconds: Additional seconds of each.
+        times: Number of slow decodes.
         limit_s: Seconds after which a decode counts as hanging, or 0 for the default.
     """
     from paceline.engine.llama.model import LlamaModel

@@ -52,12 +52,12 @@ def reply(max_tokens: int = N_TOKENS, seed: int = 1) -> Command:
 
 @dataclass(eq=False)
 class Request:
-    """One request, with what its asker hears of it and when; seconds of one clock.
+    """One request, and the events that its asker receives, with their times in seconds.
 
     Attributes:
-        told: Its events.
-        askers: Who was named as the asker of what runs, at each of them.
-        asked_s: When it had been asked for.
+        told: Time and event of each report.
+        askers: Askers of the command that ran at each of these times.
+        asked_s: Time of the request.
     """
 
     client: ThreadedClient

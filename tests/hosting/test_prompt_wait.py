@@ -17,17 +17,17 @@ PIECE = 512
 def told(
     n_total: int, n_warm: int = 0, *, each_s: float, growth: float = 0.0, expected_s: float = 0.0
 ) -> list[tuple[float, float, float | None]]:
-    """Read a prompt and look ten times a second.
+    """Read a simulated prompt and ask for the remaining time ten times a second.
 
     Args:
-        n_total: Its tokens.
-        n_warm: Those that need no reading.
-        each_s: Seconds of a token at the beginning of a context.
-        growth: By how much of that a token takes longer for each one before it.
-        expected_s: What is expected at the beginning.
+        n_total: Tokens of the prompt.
+        n_warm: Tokens that need no reading.
+        each_s: Seconds per token at the beginning of a context.
+        growth: Relative growth of this time with each earlier token.
+        expected_s: Expected seconds at the beginning; 0 if unknown.
 
     Returns:
-        At each look the time, how long it still takes, and what is said of that.
+        Time, true remaining time and its estimate (None if there is none), in seconds.
     """
 
     def taken(n: int) -> float:

@@ -17,7 +17,7 @@ class Fault:
         method: HEAD, GET or POST; ``*``: any.
         host: "hub", "cdn" (the second server) or ``*``.
         times: Number of requests that it affects, or 0 for all.
-        skip: How many it lets pass before.
+        skip: Number of requests that it lets pass before.
         status: Answer with this status, without content.
         error_code: ``X-Error-Code`` beside that status.
         retry_after: ``Retry-After`` in seconds beside that status.

@@ -99,7 +99,7 @@ class Repository:
     Attributes:
         id: ``OWNER/NAME``.
         files: Path within the repository -> content, or the file that has it.
-        details: What `repo.json` may have.
+        details: Fields as in `repo.json`.
     """
 
     id: str

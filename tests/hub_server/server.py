@@ -51,16 +51,16 @@ class Request:
 
 
 class HubServer:
-    """A Hub that is there as long as the `with` block runs.
+    """A Hub that runs during the `with` block.
 
     Attributes:
         endpoint: Address of the Hub.
         cdn_endpoint: Address of the second server, which has the large files.
-        requests: Everything that was asked, in order.
+        requests: All requests, in order.
         tokens: Token -> gated and private repositories that it opens; any other token is wrong.
         page_size: Models per page of a search.
-        signed_for_s: How long an address of the second server works.
-        moved: Old name of a repository -> new one.
+        signed_for_s: Seconds for which an address of the second server is valid.
+        moved: Old name of a repository -> its new name.
     """
 
     def __init__(

@@ -214,10 +214,10 @@ class Reference:
     """llama.cpp's own sampler for a grammar.
 
     Attributes:
-        is_slow: Whether the last token took long: the ways to read a text may multiply with each.
+        is_slow: True if the last token took long; the parses of a text may multiply per token.
 
     Raises:
-        ValueError: It does not take the grammar.
+        ValueError: llama.cpp refuses the grammar.
     """
 
     def __init__(self, vocab: LlamaVocabularyFile, text: str, ids: NDArray[np.int64]) -> None:

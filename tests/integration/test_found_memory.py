@@ -135,11 +135,11 @@ class Case(NamedTuple):
     """A load over several servers.
 
     Attributes:
-        n: Servers.
+        n: Number of servers.
         model: A name of `make_pairs`, or of `real_models` with a type after a blank.
-        how: Its parameters.
-        draft: Parameters of the same model as draft model, or None for its head or no drafts.
-        head: Whether the head in its file drafts.
+        how: Parameters of the model.
+        draft: Parameters of the same model as the draft model, or None for a head or no drafts.
+        head: True if the head in the model's file drafts.
     """
 
     n: int

@@ -64,13 +64,13 @@ class Machine:
     """Durations of decodes in seconds, and the current time.
 
     Attributes:
-        curve: Plain steps by width of the batch.
-        plain_s: A plain step.
-        draft_s: A token of the draft model.
-        backlog_s: Another one in the same batch of it.
-        own_s: Auto's own time per step.
-        lookup_s: Asking a lookup.
-        noise: Spread of what comes in between; 0 for a machine that is always the same.
+        curve: Cost of a batch in plain steps, by its width.
+        plain_s: Seconds of a plain step.
+        draft_s: Seconds of a token of the draft model.
+        backlog_s: Seconds of each further token in the same batch of the draft model.
+        own_s: Auto's own seconds per step.
+        lookup_s: Seconds of a lookup's proposal.
+        noise: Standard deviation of the random slowdown's logarithm; 0 for a steady machine.
     """
 
     curve: Callable[[int], float]
@@ -159,9 +159,9 @@ class Rig:
     """The built-in pair, or another draft model, with every clock replaced.
 
     Args:
-        engine: Has loaded the pair.
-        pair: What it has loaded.
-        patch: Takes everything back at the test's end.
+        engine: Engine that has loaded the pair.
+        pair: The loaded pair.
+        patch: Undoes all replacements at the test's end.
     """
 
     def __init__(self, engine: Engine, pair: LoadedPair, patch: pytest.MonkeyPatch) -> None:

@@ -28,11 +28,11 @@ class Said(NamedTuple):
     """A reply.
 
     Attributes:
-        text: Its answer.
-        reasoning: What was reasoned before.
-        calls: Tools that it calls.
-        end: Why it has ended: "end", "calls" or "limit".
-        items: What is sent back with the next question.
+        text: Text of the answer.
+        reasoning: Reasoning before the answer.
+        calls: Calls of tools.
+        end: Reason of its end: "end", "calls" or "limit".
+        items: Items to send back with the next question.
         n_prompt: Tokens of the prompt.
     """
 
@@ -62,9 +62,9 @@ class Api(Protocol):
         Args:
             items: The conversation, in the API's form.
             tools: The schemas of tools, by name.
-            choice: Whether one is called; several may be with "auto" alone.
-            max_tokens: The limit.
-            is_streamed: Whether the reply comes in pieces.
+            choice: Rule for calls of tools; only "auto" allows several.
+            max_tokens: Maximum number of tokens of the reply.
+            is_streamed: True to receive the reply in pieces.
             more: Further fields of the request.
         """
 

@@ -114,12 +114,12 @@ class Hostile(NamedTuple):
 
 
 def make_hostile(random: Random, url: str, key: str) -> Hostile:
-    """Return a request.
+    """Return a random hostile request.
 
     Args:
-        random: Draws it.
-        url: Of the server.
-        key: The server's.
+        random: Source of randomness.
+        url: URL of the server.
+        key: Key of the server.
     """
     makers: tuple[Callable[[Random, str, str], Hostile], ...] = (
         _changed, _changed, _changed, _raw, _cut, _sender, _framing, _route,

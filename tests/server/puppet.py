@@ -45,11 +45,11 @@ def end(reason: FinishReason = "eog", stopped_by: str = "") -> TurnFinished:
 
 
 def said_by(script: Script, thinking: tuple[str, ...] = ()) -> AbstractContextManager[Endpoint]:
-    """Give an endpoint whose every reply is this; calls in it are of Hermes' form.
+    """Run an endpoint whose replies all have this content; calls are in Hermes' format.
 
     Args:
-        script: What is said.
-        thinking: The words that the template has for how much is reasoned.
+        script: Content of every reply.
+        thinking: Names of the levels of reasoning that the template offers.
     """
     load = LoadPair(ModelParams("target.gguf"), None)
     return running(load, make_service=partial(_Puppet, script, thinking))

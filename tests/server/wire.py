@@ -54,7 +54,7 @@ def request(
         headers: Header lines; `Host` and `Content-Length` are added.
         host: Value of `Host`, by default that of `url`; if empty, the header is left out.
         body: The body.
-        has_length: Whether a request with a body gets a `Content-Length`.
+        has_length: True to send `Content-Length` with a body.
     """
     host = urlsplit(url).netloc if host is None else host
     lines = [f"{line} HTTP/1.1", *([f"Host: {host}"] if host else []), *headers]

@@ -24,11 +24,11 @@ class Kind(NamedTuple):
     """One kind of worker.
 
     Attributes:
-        main: What runs in its process.
-        language: Its questions and answers.
-        question: One that it can answer.
-        is_answered: Whether an answer is one to that question.
-        takes_any_text: Whether every text is an answer in its language.
+        main: Function that runs in its process.
+        language: Protocol of its questions and answers.
+        question: A question that it can answer.
+        is_answered: Returns whether an answer belongs to that question.
+        takes_any_text: True if every text is an answer in its language.
     """
 
     main: ChildMain

@@ -60,7 +60,7 @@ class End:
 
     @property
     def lacked_memory(self) -> bool:
-        """Whether it reported that it got too little memory."""
+        """Return whether it reported a lack of memory."""
         return bool(_MEMORY_SIGNS.search(self.last_words) or _MEMORY_SIGNS.search(self.stderr))
 
     @property

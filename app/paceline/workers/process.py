@@ -110,7 +110,7 @@ class ChildProcess(Generic[Down, Up]):
 
     @property
     def has_ended(self) -> bool:
-        """Whether it has ended and everything that it sent has been read."""
+        """Return whether it has ended and everything that it sent has been read."""
         return self._has_ended
 
     @property

@@ -31,9 +31,9 @@ class Kind:
     """A kind of text.
 
     Attributes:
-        easy: The share of its easier stretches.
-        chances: That a drafted token is right, in harder and easier stretches.
-        concentration: How little the chances spread within a stretch.
+        easy: Share of the easier stretches.
+        chances: Mean probability that a drafted token is right, in harder and in easier stretches.
+        concentration: Sum of the parameters of the probability's beta distribution in a stretch.
         stretch: Half the tokens of two stretches.
     """
 
@@ -62,8 +62,8 @@ class Text:
     """Proposals of the drafters at every place of a text, and whether they would be right.
 
     Attributes:
-        right: Whether the model is right at a place, given everything before it.
-        sure: Its confidence there.
+        right: True where the model predicts a token correctly, given all tokens before it.
+        sure: The model's confidence at each place.
         copies: By lookup and place: tokens that its proposal gets right, and its confidences.
     """
 
@@ -106,7 +106,7 @@ def copy_into(
         name: The lookup.
         share: Share of the text that stands in copied stretches.
         length: Their mean length in tokens.
-        false: How often it proposes something wrong elsewhere, after a short match.
+        false: Share of other places where the lookup proposes wrong tokens after a short match.
     """
     n = len(text)
     until = [0] * n  # end of the copied stretch around a place, or 0 if there is none
@@ -176,10 +176,10 @@ class Kit(NamedTuple):
     """Costs of a machine with a pair of models, in plain steps.
 
     Attributes:
-        curve: A step by its width.
-        draft: A drafted token.
-        batched: What a token costs the draft model in a batch, of one alone.
-        prefill: A token of the prompt.
+        curve: Cost of a verify step by its width.
+        draft: Cost of a drafted token.
+        batched: Cost of a token in a batch of the draft model, relative to a drafted token.
+        prefill: Cost of a token of the prompt.
     """
 
     curve: Callable[[int], float]
@@ -217,20 +217,20 @@ MACHINES = {
 
 @dataclass
 class Machine:
-    """Takes time.
+    """A simulated machine: it returns the time that steps and drafts take.
 
     Attributes:
-        curve: Plain steps by width.
+        curve: Cost of a verify step in plain steps, by its width.
         draft: Plain steps per drafted token.
-        rng: Of the noise.
+        rng: Source of the noise.
         noise: Relative standard deviation of a step's time.
         hiccups: Share of steps that take three times as long.
         cold: Plain steps that another width costs once.
-        slope: How much a plain step grows per token of context.
-        share: Of that, what each further token of a batch adds once more.
+        slope: Relative growth of a plain step per token of context.
+        share: Part of that growth that each further token of a batch adds again.
         pace: Slow-down by the number of committed tokens.
         wide_pace: The same for wide steps alone.
-        batched: What a token costs the draft in a batch, of one alone.
+        batched: Cost of a token in a batch of the draft model, relative to a drafted token.
         held_s: Seconds of the last step in which it did not run, where that is told.
     """
 
@@ -400,7 +400,7 @@ def decode(
 
     Args:
         knowledge: Learns.
-        text: What would be right.
+        text: The reply's text, with the proposals and their correctness.
         machine: Takes time.
         n_tokens: Tokens of the reply.
         model: Empty for none.

@@ -82,8 +82,7 @@ class Rehearsal:
 
     Attributes:
         settings: The settings at present.
-        seen: How often a proposal was empty, accepted in full, accepted in part, and shortened
-            by what had been refused.
+        seen: Number of proposals that were empty, accepted in full or in part, or refused at once.
     """
 
     def __init__(
@@ -121,10 +120,10 @@ class Rehearsal:
         """Let the target judge a draft, and return how many tokens it commits.
 
         Args:
-            ahead: What another drafter put before it.
+            ahead: Tokens that another drafter proposed before it.
             draft: This drafter's proposal.
-            n_kept: How many tokens of it are verified.
-            truth: What the target writes from here on, until the reply ends.
+            n_kept: Number of its tokens that are verified.
+            truth: Tokens that the target writes from here to the end of the reply.
         """
         verified = [*ahead, *draft[:n_kept]]
         n_agreed = common(verified, truth)

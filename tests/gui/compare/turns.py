@@ -30,14 +30,14 @@ def turn(
     reason: FinishReason = "eog",
     first_id: int = 0,
 ) -> Turn:
-    """A turn that writes a text word by word.
+    """Return a turn that writes a text word by word.
 
     Args:
         text: Its text; a token is a word with the blank after it.
         step_s: Seconds of a step.
         per_step: Tokens that a step commits; all but the last of them are drafted.
-        jitter: By which share every other step is longer, and the ones between shorter.
-        reason: Why it ends.
+        jitter: Fraction by which every other step is longer, and the ones between shorter.
+        reason: Reason of its end.
         first_id: Added to all ids of tokens.
     """
     words = [f"{word} " for word in text.split(" ")]

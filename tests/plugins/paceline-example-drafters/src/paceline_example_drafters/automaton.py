@@ -60,11 +60,11 @@ class Automaton:
     """A compiled pattern.
 
     Attributes:
-        anchor: Where a match may begin.
+        anchor: Condition for the beginning of a match.
         start: The state before the first byte.
 
     Raises:
-        PatternError: The pattern is not of this language, or too large.
+        PatternError: The pattern is invalid or too large.
     """
 
     def __init__(self, pattern: str) -> None:
@@ -79,7 +79,7 @@ class Automaton:
         self.start = self._closure({_Parser(pattern, self._nodes).parse()})
 
     def step(self, state: State, byte: int) -> State:
-        """Return the state behind one more byte; `DEAD` when no match can become of it."""
+        """Return the state after one more byte, or `DEAD` if no match is possible any more."""
         key = (state, byte)
         found = self._steps.get(key)
         if found is None:
