@@ -1,10 +1,10 @@
 """Backends that llama.cpp can be compiled for, and the needs of each build.
 
-A `Build` is a backend with the flags that this machine's devices ask for. `asked` makes one of a
-user's word, of which `auto` is a GPU's build where one answers and everything is there that
-compiles for it, else the processor's. Standard library only: `bootstrap.py` calls it before
-anything is installed. Called as a program, this file prints the Vulkan GPUs, one a line, so that a
-driver that crashes takes nothing else along.
+A `Build` is a backend with the flags that this machine's devices ask for. `asked` makes one from
+the user's option: `auto` means a GPU's build if a GPU is found with everything that compiles for
+it, or else the processor's. Standard library only: `bootstrap.py` calls it before anything is
+installed. As a program, this file prints the Vulkan GPUs, one per line, so that a crashing driver
+ends only this process.
 """
 
 import ctypes
@@ -20,7 +20,7 @@ from pathlib import Path
 from subprocess import DEVNULL
 from typing import Any, NamedTuple
 
-BASE = ("-DLLAVA_BUILD=OFF", "-DGGML_RPC=ON")  # no vision part; devices of other machines
+BASE = ("-DLLAVA_BUILD=OFF", "-DGGML_RPC=ON")  # no support for images; devices of other machines
 NAMES = ("cpu", "vulkan", "cuda", "metal", "hip")
 MAC = sys.platform == "darwin"
 WINDOWS = sys.platform == "win32"
@@ -39,7 +39,7 @@ PACKAGES = {  # by need and package manager
     },
 }
 INSTALL = {"apt-get": "install", "dnf": "install", "pacman": "-S", "zypper": "install"}
-ELSEWHERE = {  # where no package manager has it
+ELSEWHERE = {  # instructions where no package manager has it
     "compiler": "install GCC or Clang",
     "vulkan": "install the Vulkan SDK (https://vulkan.lunarg.com)",
     "old": "those of this system are older; install the Vulkan SDK (https://vulkan.lunarg.com)",
@@ -47,8 +47,8 @@ ELSEWHERE = {  # where no package manager has it
     "hipcc": "install ROCm (https://rocm.docs.amd.com)",
     "metal": "it takes a Mac",
 }
-# Compiled and linked to nothing: headers and loader where the compiler finds them. Headers without
-# this struct, those of Debian 12 among them, are older than what llama.cpp is written for.
+# A test program: it compiles and links only if the compiler finds headers and loader. Headers that
+# lack this struct, such as those of Debian 12, are too old for llama.cpp.
 VULKAN_PROGRAM = """
 #include <vulkan/vulkan.hpp>
 #include <spirv/unified1/spirv.hpp>
@@ -66,7 +66,7 @@ class Build(NamedTuple):
 
     @classmethod
     def read(cls, stored: Any) -> "Build | None":
-        """Return what a stamp holds as `_asdict` gave it, if it does."""
+        """Return the build that a stamp holds in the form of `_asdict`, or None."""
         try:
             backend, flags, is_auto = (dict(stored)[name] for name in cls._fields)
             return cls(backend, tuple(map(str, flags)), bool(is_auto)) if backend in NAMES else None
@@ -87,14 +87,14 @@ class Build(NamedTuple):
 
 
 class Missing(NamedTuple):
-    """A thing that a build needs and that is not here."""
+    """A missing requirement of a build."""
 
-    what: str  # as a sentence names it
+    what: str  # its name in a sentence
     kind: str  # key of PACKAGES
 
     @property
     def packages(self) -> list[str]:
-        """Debian's packages that bring it, where apt may install them unasked."""
+        """Debian packages that contain it, if apt may install them without asking."""
         is_small = self.kind in ("compiler", "vulkan")  # the others are gigabytes
         return PACKAGES[self.kind]["apt-get"].split() if is_small else []
 
@@ -134,7 +134,7 @@ def find_compiler() -> tuple[str, tuple[int, ...]] | None:
 def cmake_arguments(
     gcc: tuple[int, ...], machine: str, wishes: str, flags: Sequence[str] = ()
 ) -> str:
-    """Return CMAKE_ARGS: ours, no miscompiled AMX, the backend's, then the user's own wishes."""
+    """Return CMAKE_ARGS: Paceline's, no miscompiled AMX, the backend's, then the user's own."""
     arguments = [*BASE]
     # GCC knows AMX since 11 and sets up its tiles wrongly before 12.4: the first decode of two
     # tokens at once ends in a segmentation fault on processors that have it.
@@ -145,7 +145,7 @@ def cmake_arguments(
 
 
 def asked(word: str, wishes: str, say: Callable[[str], None]) -> Build:
-    """Return the build that a word asks for; what it needs is looked for by `missing`.
+    """Return the build for an option; `missing` checks its requirements.
 
     Args:
         word: A backend's name, or "auto".
@@ -165,7 +165,7 @@ def asked(word: str, wishes: str, say: Callable[[str], None]) -> Build:
 
 
 def _auto(wishes: str, say: Callable[[str], None]) -> Build:
-    """Return a GPU's build where nothing is missing for it, else the processor's."""
+    """Return a GPU's build if nothing is missing for it, or else the processor's."""
     if re.search(r"-DGGML_(CUDA|VULKAN|METAL|HIP|SYCL|OPENCL|MUSA|CANN)\b", wishes):
         return Build("cpu", is_auto=True)  # the user has decided
     hints = []
@@ -187,7 +187,7 @@ def _auto(wishes: str, say: Callable[[str], None]) -> Build:
 
 
 def missing(backend: str, wishes: str) -> list[Missing]:
-    """Return what a build needs and this machine has not; what the wishes name counts as here."""
+    """Return the missing requirements of a build, without those that the user's flags name."""
     lacking = []
     if not find_compiler() and not WINDOWS:
         lacking.append(Missing("a C++ compiler", "compiler"))
@@ -208,7 +208,7 @@ def missing(backend: str, wishes: str) -> list[Missing]:
 
 
 def _tool(name: str) -> str | None:
-    """Return the path of a tool, also from where its vendor puts it beside PATH."""
+    """Return the path of a tool in PATH, or in its vendor's usual folder."""
     variable, default = {
         "glslc": ("VULKAN_SDK", ""),
         "nvcc": ("CUDA_PATH", "/usr/local/cuda"),
@@ -227,7 +227,7 @@ def _nvidia() -> list[str]:
 
 
 def _cuda_flags() -> list[str]:
-    """Return the flags for the GPUs that are here alone: each architecture is compiled for."""
+    """Return flags that compile only for the architectures of this machine's GPUs."""
     own = ";".join(f"{number}-real" for number in _nvidia())
     flags = ["-DGGML_CUDA=ON", *([f"-DCMAKE_CUDA_ARCHITECTURES={own}"] if own else [])]
     nvcc = _tool("nvcc")
@@ -237,7 +237,7 @@ def _cuda_flags() -> list[str]:
 
 
 def _hip_flags() -> list[str]:
-    """Return the flags for the GPUs that are here alone."""
+    """Return flags that compile only for this machine's GPUs."""
     folder = Path(_tool("hipcc") or "hipcc").parent
     listing = capture([str(folder / "rocm_agent_enumerator")]) or ""
     own = ";".join(sorted(set(re.findall(r"gfx[1-9a-f]\w*", listing))))
@@ -246,7 +246,7 @@ def _hip_flags() -> list[str]:
 
 def _compiles_vulkan() -> bool:
     sdk = os.environ.get("VULKAN_SDK")
-    if WINDOWS:  # Visual Studio's compiler is in no PATH, and CMake asks the SDK
+    if WINDOWS:  # CMake finds Visual Studio's compiler without PATH
         return bool(sdk and Path(sdk, "Include", "vulkan", "vulkan.hpp").is_file())
     inside = [f"-I{sdk}/include", f"-L{sdk}/lib"] if sdk else []
     for name in filter(None, (os.environ.get("CXX"), "c++", "g++", "clang++")):
@@ -262,14 +262,14 @@ def _vulkan_gpus() -> list[str]:
 
 
 def print_vulkan_gpus() -> None:
-    """Print them, as the loader lists them: by three calls of its own."""
+    """Print the names of the GPUs, found by three calls of the Vulkan loader."""
     name = {"win32": "vulkan-1.dll", "darwin": "libvulkan.1.dylib"}.get(sys.platform)
     try:
         vulkan = ctypes.CDLL(name or "libvulkan.so.1")
     except OSError:
         return
-    # VkInstanceCreateInfo: type 1, next, flags, application, counts and names of layers and
-    # extensions, of which there are none.
+    # VkInstanceCreateInfo: type 1, next, flags, application, then counts and names of layers and
+    # extensions, which are empty.
     create = (ctypes.c_uint64 * 8)(1)
     instance, count = ctypes.c_void_p(), ctypes.c_uint32()
     if vulkan.vkCreateInstance(create, None, ctypes.byref(instance)):

@@ -56,10 +56,10 @@ from backends import NAMES, Build, asked, capture, cmake_arguments, find_compile
 
 ROOT = Path(__file__).resolve().parent.parent
 WINDOWS = sys.platform == "win32"
-ENVIRONMENT_SPACE = 1.5e9  # three times what it takes, for what pip unpacks on the way
+ENVIRONMENT_SPACE = 1.5e9  # three times its size, since pip unpacks packages meanwhile
 STARTER_AGAIN = 3600  # seconds
 
-QT_PACKAGES = (  # what Qt's libraries link to, then what a display asks for besides
+QT_PACKAGES = (  # libraries that Qt links to, then those that a display needs
     *("libegl1", "libgl1", "libxkbcommon0", "libfontconfig1", "libdbus-1-3", "libglib2.0-0"),
     *("libgssapi-krb5-2", "fonts-dejavu-core"),
     *("libxcb-cursor0", "libxcb-icccm4", "libxcb-keysyms1", "libxcb-image0", "libxcb-shape0"),
@@ -82,17 +82,17 @@ CAUSES = {
     "folders with --venv DIR and the variable PACELINE_WHEEL_CACHE",
 }
 SDIST = "llama_cpp_python-*.tar.gz"
-# Read by CMake at the beginning of llama.cpp's own project: llama-cpp-python switches its common
-# library on, with a web server in it, which takes half of the compiling and which nothing loads.
+# CMake reads this at the beginning of llama.cpp's own project. llama-cpp-python switches on the
+# common library, whose web server takes half of the compile time and is never loaded.
 LEAN = "set(LLAMA_BUILD_COMMON OFF)\n"
 # A file's tests share loaded models; `tests/conftest.py` says in which order files begin.
 PYTEST = "pytest -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder"
-ALONE = "pytest --last-failed --last-failed-no-failures none"  # one process, nothing beside it
-MOST_ALONE = 3  # tests; where more fail, it is not the load of the machine
-COMPILE = "python -m compileall -q app"  # many tests start the program anew
-COLLECT = "python -m pytest --collect-only -qqq"  # every worker reads the tests compiled then
+ALONE = "pytest --last-failed --last-failed-no-failures none"  # one process, no other tests
+MOST_ALONE = 3  # tests; if more fail, the load of the machine is not the cause
+COMPILE = "python -m compileall -q app"  # for the many tests that start the program
+COLLECT = "python -m pytest --collect-only -qqq"  # compiles the tests for all workers
 CHECKS = ("ruff check .", "ruff format --check .", "mypy", "lint-imports", COMPILE, COLLECT)
-CHECK_MINUTES = {"default": 16, "--long": 100}  # of one core; to be kept up to date
+CHECK_MINUTES = {"default": 16, "--long": 100}  # minutes of one core; update them when they change
 MOST_CORES = 4  # as PYTEST says
 
 
@@ -110,7 +110,7 @@ def say(text: str) -> None:
 
 
 def duration(seconds: float) -> str:
-    """Return a time as people say it."""
+    """Return a time in words."""
     minutes, rest = divmod(round(seconds), 60)
     return f"{minutes} min {rest:02d} s" if minutes else f"{rest} s"
 
@@ -141,7 +141,7 @@ class Project(NamedTuple):
 
     @classmethod
     def read(cls, root: Path) -> "Project":
-        """Read the file, and the version from where hatch keeps it."""
+        """Read the file, and the version from the file that hatch reads it from."""
         try:
             data = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))
             table, hatch = data["project"], data["tool"]["hatch"]
@@ -154,7 +154,7 @@ class Project(NamedTuple):
 
 
 def kernels_digest(root: Path) -> str:
-    """Return a digest of the native code's sources and of what compiles them."""
+    """Return a digest of the native code's sources and the build settings."""
     how = root / "app" / "paceline" / "installation"
     compilers = (
         file for kind in ("build", "files", "library") for file in how.glob(f"*_{kind}.py")
@@ -164,7 +164,7 @@ def kernels_digest(root: Path) -> str:
 
 
 def cause_of(output: str) -> str | None:
-    """Return the cause and the remedy for output that is known."""
+    """Return the cause and the remedy if the output contains a known error."""
     return next((cause for known, cause in CAUSES.items() if re.search(known, output)), None)
 
 
@@ -179,7 +179,7 @@ def in_words(error: Exception, remedy: str = "try --rebuild, or other folders (-
 
 
 class Progress:
-    """The state of work, on stderr: in a terminal one line that is rewritten, else now and then."""
+    """Progress on stderr: one line that is rewritten in a terminal, or else a line now and then."""
 
     def __init__(self) -> None:
         self.is_terminal = sys.stderr.isatty()
@@ -199,7 +199,7 @@ class Progress:
             say("  " + text)
 
     def clear(self) -> None:
-        """Take the line away, for what is said next."""
+        """Erase the line before other output."""
         if self.length:
             self._rewrite("")
             self.length = 0
@@ -234,12 +234,12 @@ class Runner:
             raise BootstrapError(text, *shown)
 
     def follow(self, command: Sequence[str], **variables: str) -> tuple[int, list[str]]:
-        """Run the command, say how far it is, and return its exit code and its output."""
+        """Run the command, show its progress, and return its exit code and output."""
         started = time.monotonic()
         told = Progress()
         lines: list[str] = []
         env = {**os.environ, **variables}
-        # Open files pass to the child: should it outlive a killed bootstrap, so does the lock.
+        # The child inherits the lock file: if it outlives a killed bootstrap, the lock stays held.
         process = subprocess.Popen(
             command, env=env, stdin=DEVNULL, stdout=PIPE, stderr=STDOUT, close_fds=WINDOWS
         )
@@ -277,7 +277,7 @@ def locked(path: Path) -> Iterator[None]:
 
 
 def need_space(folder: Path, amount: float, purpose: str, remedy: str) -> None:
-    """Refuse work for which the disk has no room."""
+    """Raise `BootstrapError` if the disk has too little space for a task."""
     free = shutil.disk_usage(folder).free
     if free < amount:
         need = f"{purpose} needs {amount / 1e9:.1f} GB, and {folder} has {free / 1e9:.1f} GB free"
@@ -285,7 +285,7 @@ def need_space(folder: Path, amount: float, purpose: str, remedy: str) -> None:
 
 
 def cpu_features() -> str:
-    """Name the instructions a compiler may use here, and nothing that a kernel update adds."""
+    """Return the CPU features that compilers use, without those that a kernel update may add."""
     try:
         text = Path("/proc/cpuinfo").read_text("utf-8", "replace")
     except OSError:
@@ -298,7 +298,7 @@ def cpu_features() -> str:
 
 
 def missing_packages(names: Sequence[str]) -> list[str]:
-    """Return the Debian packages that are not installed, be it under their newer t64 name."""
+    """Return the Debian packages that are not installed, not even under their newer t64 name."""
     query = ["dpkg-query", "-W", "-f", "${Package} ${db:Status-Status}\n", *names]
     query += [name + "t64" for name in names]
     listing = subprocess.run(query, capture_output=True, text=True, check=False).stdout
@@ -349,7 +349,7 @@ class Environment:
         self.build = Build.read(self.read_stamp().get("build")) or Build("cpu")
 
     def read_stamp(self) -> dict[str, Any]:
-        """Return what was installed; nothing when that is not known."""
+        """Return the record of the installation; empty if it cannot be read."""
         return read_json(self.stamp)
 
     def write_stamp(self, **content: object) -> None:
@@ -358,14 +358,14 @@ class Environment:
         write_json(self.stamp, {"folder": str(self.folder), "build": build, **content})
 
     def key(self, project: Project) -> str:
-        """Return what the stamp must say for a start without installing."""
+        """Return the stamp that allows a start without installing."""
         place = (str(ROOT), str(self.folder), platform.machine(), cpu_features())
         version = (self.version or "").rpartition(".")[0]
         flags = cmake_arguments((), "", os.environ.get("CMAKE_ARGS", ""), self.build.flags)
         return fingerprint(project.digest, self.build.backend, flags, LEAN, version, place)
 
     def is_sound(self) -> bool:
-        """Say whether the environment is whole, with the Python that made it."""
+        """Return whether the environment is complete and its Python still exists."""
         config = self.folder / "pyvenv.cfg"
         stamp = self.read_stamp()
         whole = stamp.get("folder") in (None, str(self.folder)) and not stamp.get("unfinished")
@@ -375,7 +375,7 @@ class Environment:
         return same and capture([*self.pip, "--version"]) is not None
 
     def is_read_only(self) -> bool:
-        """Say whether there is a program that cannot be brought up to date."""
+        """Return whether there is a program that cannot be updated."""
         return self.program.exists() and not os.access(self.folder, os.W_OK)
 
     def create(self, base: str, runner: Runner) -> None:
@@ -392,13 +392,13 @@ class Environment:
             else:
                 path.unlink()
         runner.run("Making the environment", [base, "-m", "venv", str(self.folder)])
-        # Python's own pip searches the index for seconds; where there is no newer one, it serves.
+        # Looking for a newer pip takes seconds; without one, Python's own pip is good enough.
         runner.follow([*self.pip, "install", "--retries=0", "--upgrade", "pip"])
         self.version = python_version(self.python)
 
 
 def choose_python(path: str, runner: Runner) -> str:
-    """Return the Python that makes the environment, after seeing to it that it can."""
+    """Return the Python that makes the environment, after checking that it can."""
     version = python_version(path)
     if not version:
         raise BootstrapError(f"{path} is no Python 3.11 or newer: choose one with --python PATH.")
@@ -412,7 +412,7 @@ def choose_python(path: str, runner: Runner) -> str:
 
 
 def bring_tools(build: Build, runner: Runner) -> None:
-    """See to it that what compiles llama.cpp is here, or say how to get it."""
+    """Install the tools that compile llama.cpp, or raise an error that says how to get them."""
     wishes = os.environ.get("CMAKE_ARGS", "")
     lacking = missing(build.backend, wishes)
     packages = [name for need in lacking for name in need.packages]
@@ -461,7 +461,7 @@ def obtain_wheel(
         variables = {"CMAKE_ARGS": f"{include} {arguments}", "CMAKE_BUILD_PARALLEL_LEVEL": jobs}
         if not WINDOWS:  # where paths would grow too long
             variables["TMPDIR"] = str(scratch)
-        # pip's own cache would hand out a wheel that was built with other CMAKE_ARGS.
+        # pip's own cache could return a wheel that was built with other CMAKE_ARGS.
         options = ["--no-cache-dir", "--no-binary=llama-cpp-python", "--no-deps", "--verbose"]
         # The sources go to the shelf too: the kernels are compiled with their headers.
         fetch = [*pip, "download", *options, f"--dest={scratch}/shelf", llama]
@@ -523,7 +523,7 @@ def install(options: argparse.Namespace, project: Project, environment: Environm
         source = ["--only-binary=llama-cpp-python", f"--find-links={wheel.parent}"]
         needed = [*project.dependencies, *extra]
         runner.run("Installing the packages", [*pip, *later, *source, *needed])
-        # What builds it is there already with the packages for development.
+        # Its build tools are already installed with the development packages.
         inside = ["--no-build-isolation"] if is_dev else []
         own = ["--no-deps", *inside, "--editable", str(ROOT)]
         runner.run("Installing Paceline", [*pip, *own])
@@ -540,7 +540,7 @@ def install(options: argparse.Namespace, project: Project, environment: Environm
 def install_or_do_without(
     options: argparse.Namespace, project: Project, environment: Environment
 ) -> None:
-    """Install; where `auto` chose a GPU and that fails, install for the processor alone."""
+    """Install; if `auto` chose a GPU and its build fails, install for the processor."""
     build = environment.build
     try:
         install(options, project, environment)
@@ -554,7 +554,7 @@ def install_or_do_without(
 
 
 def bring_kernels(environment: Environment, digest: str) -> None:
-    """Compile Paceline's native code, or say what has to do instead."""
+    """Compile Paceline's native code, or say what replaces it."""
     cache, stamp = wheel_cache(), environment.read_stamp()
     shelf = Path(stamp["wheel"]).parent
     try:
@@ -583,10 +583,10 @@ def bring_kernels(environment: Environment, digest: str) -> None:
 
 
 def bring_starter(environment: Environment) -> None:
-    """Have the first model that talks put into the user's models folder, once for each home.
+    """Put the first model into the user's models folder, once for each home.
 
-    Whoever deletes it there has it deleted; where it cannot be fetched, a start an hour later tries
-    again. Nothing that goes wrong here keeps the program from starting.
+    A user who deletes it does not get it again. If it cannot be fetched, a start an hour later
+    tries again. No failure here keeps the program from starting.
     """
     shelf, now = wheel_cache() / "starter", time.time()
     marks = shelf / "homes.json"  # by home: True, or when it was tried
@@ -607,7 +607,7 @@ def bring_starter(environment: Environment) -> None:
 
 
 def read_json(file: Path) -> dict[str, Any]:
-    """Return the object in a file; an empty one where there is none."""
+    """Return the JSON object in a file; an empty one if there is no file."""
     try:
         return dict(json.loads(file.read_text("utf-8")))
     except (OSError, ValueError, TypeError):
@@ -622,7 +622,7 @@ def write_json(file: Path, content: "dict[str, Any]") -> None:
 
 
 def wheel_cache() -> Path:
-    """Return the folder in which wheels and logs are kept."""
+    """Return the folder for wheels and logs."""
     homes = {"darwin": "~/Library/Caches", "win32": os.environ.get("LOCALAPPDATA", "~")}
     home = homes.get(sys.platform) or os.environ.get("XDG_CACHE_HOME") or "~/.cache"
     default = Path(home, "paceline", "wheels")
@@ -630,7 +630,7 @@ def wheel_cache() -> Path:
 
 
 def expected(arguments: Sequence[str]) -> str:
-    """Return how long the checks with these arguments of pytest's take, in one line."""
+    """Return a line with the expected duration of the checks with these pytest arguments."""
     affinity = getattr(os, "sched_getaffinity", None)
     cores = min(len(affinity(0)) if affinity else os.cpu_count() or 1, MOST_CORES)
     kind = "--long" if "--long" in arguments else "default"
@@ -644,7 +644,7 @@ def expected(arguments: Sequence[str]) -> str:
 def passes_alone(
     arguments: Sequence[str], start: "Callable[[str, int | None], subprocess.Popen[bytes]]"
 ) -> bool:
-    """Return whether the few tests that failed beside others pass when nothing is beside them.
+    """Return whether the few tests that failed pass when they run alone.
 
     Real processes, threads and clocks are tested, so a machine that stalls for seconds fails a
     test now and then. Such tests are named, and a part of the tests is never run a second time.
@@ -663,14 +663,14 @@ def passes_alone(
 
 
 def committed_tree(root: Path) -> str:
-    """Return git's hash of all files of a checkout; empty where some are not committed."""
+    """Return git's hash of a checkout's files, or empty if some are not committed."""
     changes = capture(["git", "-C", str(root), "status", "--porcelain"])
     tree = capture(["git", "-C", str(root), "rev-parse", "HEAD^{tree}"]) if changes == "" else None
     return (tree or "").strip()
 
 
 def run_checks(environment: Environment, arguments: Sequence[str]) -> int:
-    """Run every check, whatever the ones before say; the tests come last, with a count.
+    """Run every check, even after failures; the tests come last, with a count.
 
     Where all have passed, the stamp says for which files: a release is made of no others.
     """
@@ -734,7 +734,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         project = Project.read(ROOT)
         stamp = environment.read_stamp()
         build = Build.read(stamp.get("build"))
-        # What `auto` chose stays as soon as it is installed, and costs no look at the devices.
+        # The choice of `auto` is kept once it is installed, so devices are not examined again.
         if options.backend or not build or (build.is_auto and "key" not in stamp):
             wishes = os.environ.get("CMAKE_ARGS", "")
             environment.build = asked(options.backend or "auto", wishes, say)
@@ -758,7 +758,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return run_checks(environment, options.arguments)
         command = [str(environment.program), *options.arguments]
         if not WINDOWS:
-            # Until the program can answer to Ctrl+C, Python would, by a traceback.
+            # Until the program handles Ctrl+C itself, Python would print a traceback.
             signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
             os.execv(command[0], command)
         return subprocess.run(command, check=False).returncode

@@ -43,7 +43,7 @@ ROOMS = {
 }
 """Test folders by room of the program: their tests should notice a fault there."""
 MAX_TESTS_S = 40.0
-"""Seconds of tests for one change, by what they take without it."""
+"""Upper bound of the tests for one change, in seconds of their duration without it."""
 MAX_TESTS = 80
 TIMEOUT_S = 240.0
 

@@ -21,7 +21,7 @@ _COMMAND = (sys.executable, "-m", "paceline", "rpc-server", "--json", "--port", 
 
 @contextmanager
 def _lent() -> Iterator[str]:
-    """Lend this computer's processor, for as long as the block lasts; gives HOST:PORT."""
+    """Lend this computer's processor while the block runs; yield HOST:PORT."""
     with subprocess.Popen(
         _COMMAND, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True
     ) as process:

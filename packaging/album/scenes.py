@@ -199,7 +199,7 @@ def dialogs(studio: Studio) -> None:
 
 
 def parts(studio: Studio) -> None:
-    """Attached files, the plot's menu, and a chat of which nothing but its text is known."""
+    """Attached files, the plot's menu, and a chat without records of its replies."""
     program, pane, panel = studio.program, studio.window.chat_pane, studio.window.panel
     studio.open_chat("Count words in a file")
     panel.sampling.use(
@@ -301,7 +301,7 @@ def reading(studio: Studio) -> None:
 
 
 def text_sizes(studio: Studio) -> None:
-    """Larger text: everything grows with it."""
+    """Larger text, with which everything grows."""
     usual = studio.program.settings.value("font_px")
     for percent, size in ((125, 18), (150, 21)):
         studio.program.settings.set("font_px", size)
@@ -315,7 +315,7 @@ def text_sizes(studio: Studio) -> None:
 
 
 def narrow(studio: Studio) -> None:
-    """A window as narrow as it gets."""
+    """The window at its minimum width."""
     size = studio.window.size()
     studio.open_chat("Count words in a file")
     studio.resize(640, 700)

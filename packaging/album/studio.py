@@ -28,7 +28,7 @@ _AROUND = QSize(24, 24)
 
 
 def large_screen(folder: Path) -> str:
-    """Return the name of a platform without a display, which is larger than Qt's 800 x 800."""
+    """Return the name of a Qt platform without a display, larger than Qt's default of 800 x 800."""
     file = folder / "screen.json"
     file.write_text(json.dumps({"screens": [_SCREEN]}), encoding="utf-8")
     return f"offscreen:configfile={file}"

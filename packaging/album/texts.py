@@ -124,7 +124,7 @@ def chat(name: str, title: str, *turns: tuple[str, str], **more: object) -> Chat
 
 
 def chats() -> tuple[Chat, ...]:
-    """All conversations of the pictures, the oldest first."""
+    """Return all conversations of the pictures, oldest first."""
     file = Attachment("render.py", FILE, len(FILE))
     return (
         chat("notes", "Notes for the release", ("List what changed since spring.", SHORT), days=1),
@@ -142,7 +142,7 @@ def chats() -> tuple[Chat, ...]:
 
 
 def many(n: int) -> tuple[Chat, ...]:
-    """More conversations, so that the list looks like one that is lived with."""
+    """Return more conversations, so that the list looks realistic."""
     titles = (
         *("Regex for ISO dates", "Explain decorators", "SQL: last row per group"),
         *("Pack a wheel", "Letter to the landlord"),
@@ -154,6 +154,6 @@ def many(n: int) -> tuple[Chat, ...]:
 
 
 def foreign() -> Conversation:
-    """A chat from elsewhere: nothing is known of how its reply was made."""
+    """Return an imported chat, without a record of its reply."""
     conversation, _ = chat("foreign", "From another program", ("How do I open a file?", SHORT))
     return conversation

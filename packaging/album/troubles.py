@@ -18,7 +18,7 @@ SMALL_DISK = "4m"
 
 @contextmanager
 def small_disk(folder: Path) -> Iterator[bool]:
-    """Mount a file system of a few MiB for the time of a `with`; whether that is allowed here."""
+    """Mount a file system of a few MiB during a `with` block; yield whether that is allowed."""
     folder.mkdir(parents=True, exist_ok=True)
     mount = ["mount", "-t", "tmpfs", "-o", f"size={SMALL_DISK}", "tmpfs", str(folder)]
     try:
@@ -71,7 +71,7 @@ def broken_files(studio: Studio) -> None:
 
 
 def interrupted(studio: Studio) -> None:
-    """The engine ends in mid-reply; its text stays, and its run tells what became of it."""
+    """The engine dies during a reply; the text stays, and its run shows the failure."""
     program, errors = studio.program, studio.window.chat_pane.errors
     program.shown.new()
     program.chat.send(QUESTION)
@@ -90,6 +90,6 @@ def interrupted(studio: Studio) -> None:
 def _end_engine(studio: Studio) -> None:
     for child in Process().children():
         if "resource_tracker" not in " ".join(child.cmdline()):
-            child.kill()  # the engine's process, and the one that reads files
+            child.kill()  # the engine's process and the inspector's
     studio.until(lambda: studio.program.pair.state.status == "dead")
     studio.wait(500)

@@ -26,7 +26,7 @@ def deep(model: Any, n_layers: int) -> Any:
 
 
 def main(arguments: list[str]) -> None:
-    """Write the target and print both paths."""
+    """Write the target, and print the paths of both models."""
     sys.path.append(str(TESTS))
     import make_pairs  # noqa: PLC0415 - they lie with the tests
     from gguf_file import read  # noqa: PLC0415

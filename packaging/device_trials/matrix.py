@@ -35,11 +35,11 @@ class Matrix:
     def __init__(
         self, here: Place, there: Callable[[int], Place], print_line: Callable[[str], None]
     ) -> None:
-        """Begin with nothing known.
+        """Start without results.
 
         Args:
             here: The processor.
-            there: Returns the place with so many devices.
+            there: Function of a number of devices; returns where to compute.
             print_line: Called with the outcome of a case.
         """
         self._here = here

@@ -25,7 +25,7 @@ PROMPT = "What does os.path.join do?"
 N_TOKENS = 24
 USUAL = ("--temperature", "0", "--seed", "1", "--max-tokens", str(N_TOKENS), "--threads", "1")
 DEATH = re.compile(r"crashed|gave up|process ended|engine ended|Traceback|does not answer any more")
-"""Words of a program whose engine died, or that has a bug."""
+"""Texts in the output of a program whose engine died, or that has a bug."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Outcome(NamedTuple):
 
     Attributes:
         tokens: Tokens of the reply; empty if there is none.
-        words: The refusal's words, or the failure's.
+        words: The message of the refusal or the failure.
         has_failed: It crashed, hung or ended without a word.
     """
 
@@ -153,7 +153,7 @@ def _last_words(errors: str) -> str:
 def _run(
     words: list[str], variables: Mapping[str, str], limit_s: float
 ) -> tuple[int | None, str, str]:
-    """Run a Python child; the exit code is None where it had to be ended."""
+    """Run a Python child; the exit code is None if it exceeded the time limit."""
     paths = filter(None, (str(PACKAGING), variables.get("PYTHONPATH")))
     more = {"PYTHONPATH": os.pathsep.join(paths), "PACELINE_KERNELS": "stock"}
     command = [sys.executable, *words]

@@ -43,7 +43,7 @@ def rows(model: LanguageModel, tokens: list[int]) -> np.ndarray:
 
 
 def seconds(model: LanguageModel, tokens: list[int]) -> list[float]:
-    """Return the least time of a decode of each width, after these tokens."""
+    """Return the minimum time of a decode of each width, after these tokens."""
     least = [float("nan")] * len(WIDTHS)
     for i, width in enumerate(WIDTHS):
         taken = []
@@ -59,7 +59,7 @@ def seconds(model: LanguageModel, tokens: list[int]) -> list[float]:
 
 
 def main(arguments: list[str]) -> int:
-    """Write them; a refusal is said on stderr, as the program says it."""
+    """Write the file; print a refusal on stderr, as the program does."""
     out, *words = arguments
     try:
         request = read_request(parse(["chat", *words]), Paths.from_environment())

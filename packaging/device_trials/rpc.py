@@ -1,4 +1,4 @@
-"""The cases by RPC servers on loopback, each of which lends this machine's processor."""
+"""Cases with RPC servers on loopback; each server lends this machine's processor."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def cases(model: Callable[[str], Path]) -> list[Case]:
 
 @contextmanager
 def places() -> Iterator[Callable[[int], Place]]:
-    """Start the servers; yields a function that gives the place with so many of them."""
+    """Start the servers; yield a function that returns the options for so many of them."""
     with ExitStack() as ends:
         endpoints = [ends.enter_context(_server()) for _ in range(MOST)]
 
@@ -70,7 +70,7 @@ def places() -> Iterator[Callable[[int], Place]]:
 
 @contextmanager
 def _server() -> Iterator[str]:
-    """Start one with stock kernels and one thread; yields where it listens."""
+    """Start a server with stock kernels and one thread; yield its address."""
     words = ["rpc-server", "--json", "--port", "0", "--threads", "1", "--kernels", "stock"]
     command = [sys.executable, "-m", "paceline", *words]
     with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE) as server:
@@ -82,7 +82,7 @@ def _server() -> Iterator[str]:
 
 
 def prices(seconds: Mapping[str, tuple[float, ...]]) -> Iterator[str]:
-    """Yield lines with what decodes of each width took, here and by servers, in milliseconds."""
+    """Yield lines with the milliseconds of decodes of each width, here and on servers."""
     yield "Least milliseconds of a decode of " + ", ".join(map(str, WIDTHS)) + " tokens:"
     for name, taken in seconds.items():
         if name == HERE or name.endswith("all layers"):

@@ -24,7 +24,7 @@ MOST_S = 60.0
 SMOKE_TEST = Path(__file__).resolve().parent.parent / "smoke_test.py"
 CHATS = Path("paceline", "data", "chats.db")
 _COLOURS = 500
-"""Colours in a picture with the window, at least; an empty screen has one."""
+"""Minimum number of colours in a picture of the window; an empty screen has one."""
 
 
 def run(packages: Packages, report: Report, roots: Path) -> None:

@@ -107,7 +107,7 @@ _PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
 def clean_root(suite: str, roots: Path) -> Path:
-    """Return a root that is never changed, made by debootstrap where it is missing.
+    """Return an unmodified root, made by debootstrap if it is missing.
 
     Raises:
         CannotTryError: It cannot be made here.
@@ -128,7 +128,7 @@ def clean_root(suite: str, roots: Path) -> Path:
 
 
 def check_rights() -> None:
-    """Check that roots can be entered.
+    """Check that programs can be run in roots.
 
     Raises:
         CannotTryError: They cannot.

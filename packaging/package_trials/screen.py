@@ -15,7 +15,7 @@ from package_trials.programs import Program, kill
 from package_trials.report import CannotTryError, TrialError, expect
 
 TOOLS = {"Xvfb": "xvfb", "xdotool": "xdotool", "xprop": "x11-utils", "import": "imagemagick"}
-"""Programs, and Debian's packages that have them."""
+"""Programs, and the Debian packages that contain them."""
 WINDOW_S = 60.0
 
 
@@ -23,14 +23,14 @@ class Screen:
     """A screen of this machine.
 
     Attributes:
-        display: Its name, as DISPLAY takes it.
+        display: Its name for the variable DISPLAY.
     """
 
     def __init__(self, display: str) -> None:
         self.display = display
 
     def tool(self, *words: str) -> str:
-        """Run a tool on it; returns what it printed, empty where it failed."""
+        """Run a tool on it; return its output, or empty if it failed."""
         env = {**os.environ, "DISPLAY": self.display}
         done = subprocess.run(words, env=env, capture_output=True, text=True, check=False)
         return done.stdout if done.returncode == 0 else ""
@@ -45,11 +45,11 @@ class Screen:
         self.tool("xdotool", "key", *keys)
 
     def write(self, text: str) -> None:
-        """Type a text into what has the focus."""
+        """Type a text into the focused widget."""
         self.tool("xdotool", "type", text)
 
     def picture(self, out: Path) -> int:
-        """Write a picture of the screen; returns how many colours it has."""
+        """Write a picture of the screen; return its number of colours."""
         self.tool("import", "-window", "root", str(out))
         told = self.tool("identify", "-format", "%k", str(out))
         expect(told.isdecimal(), "no picture")
@@ -76,7 +76,7 @@ class Window:
         self.focus()
 
     def focus(self) -> None:
-        """Give it the keyboard; there is no window manager here."""
+        """Focus the window, since there is no window manager here."""
         for window in self._screen.windows()[-1:]:
             self._screen.tool("xdotool", "windowfocus", window)
 
@@ -96,7 +96,7 @@ class Window:
         return time.monotonic() - self._start
 
     def close(self, limit_s: float = 30.0) -> int:
-        """Close it as the window system would; returns the program's exit code.
+        """Close it as the window system would; return the program's exit code.
 
         Raises:
             TrialError: It does not end.
@@ -147,7 +147,7 @@ def window(on: Screen, program: Program, *files: str) -> Iterator[Window]:
     Args:
         on: The screen.
         program: The program, whose variables name the screen.
-        files: Given to it.
+        files: Files to open.
     """
     start = time.monotonic()
     with program.started(*files) as process:
@@ -158,18 +158,18 @@ def window(on: Screen, program: Program, *files: str) -> Iterator[Window]:
 
 
 def n_replies(chats: Path) -> int:
-    """Return how many replies of a database have ended well; 0 where there is none."""
+    """Return the number of finished replies in a database; 0 if there is no database."""
     return len(rows(chats, "SELECT 1 FROM runs WHERE status NOT IN ('running', 'failed')"))
 
 
 def rows(chats: Path, query: str) -> list[tuple[object, ...]]:
-    """Ask a database of chats, which the program may be writing; none where there is none."""
+    """Query a database of chats, which the program may be writing; no rows if there is none."""
     if not chats.exists():
         return []
     try:
         with closing(sqlite3.connect(f"file:{chats}?mode=ro", uri=True, timeout=10.0)) as database:
             return database.execute(query).fetchall()
-    except sqlite3.OperationalError as error:  # its tables are being made
+    except sqlite3.OperationalError as error:  # its tables do not exist yet
         if "no such table" in str(error):
             return []
         raise TrialError(f"the chats cannot be read: {error}") from None

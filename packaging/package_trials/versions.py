@@ -85,7 +85,7 @@ def next_version() -> str:
 def _by_turns(
     report: Report, places: tuple[Unpacked, Unpacked], env: Mapping[str, str], shown: Screen
 ) -> None:
-    """Chat by each in turn, and look whether all that the other has kept is there."""
+    """Chat with each version in turn, and check that everything the other stored is there."""
     home = Path(env["PACELINE_HOME"])
     chats, settings = home / "data" / "chats.db", home / "config" / "settings.json"
     before: set[tuple[object, ...]] = set()
@@ -121,7 +121,7 @@ def _by_turns(
 def _at_once(
     report: Report, places: tuple[Unpacked, Unpacked], env: Mapping[str, str], shown: Screen
 ) -> None:
-    """Start each while the other's window is open."""
+    """Start each version while the other's window is open."""
     chats = Path(env["PACELINE_HOME"], "data", "chats.db")
     for first, second in (places, places[::-1]):
         one, other = (Program((str(each.program),), env, USER) for each in (first, second))
@@ -137,7 +137,7 @@ def _at_once(
 
 
 def _foreign(pid: int, place: Unpacked) -> list[str]:
-    """Return the programs of a window's processes that do not lie in its package."""
+    """Return programs of a window's processes that are not in its package."""
     import psutil  # noqa: PLC0415 - other trials do without
 
     processes = psutil.Process(pid).children(recursive=True)
@@ -145,7 +145,7 @@ def _foreign(pid: int, place: Unpacked) -> list[str]:
 
 
 def _download(place: Unpacked, home: Path) -> None:
-    """Put a model where downloads lie, as its user."""
+    """Copy a model into the folder of downloads, as the user."""
     target = home / MODEL
     target.parent.mkdir(parents=True)
     models = place.internal / "paceline" / "_resources" / "models"

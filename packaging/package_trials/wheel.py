@@ -39,24 +39,24 @@ HELLO = ("chat", "--prompt", "What does len do?", "--max-tokens", "8")
 
 
 class Newcomer(NamedTuple):
-    """An environment with the wheel, a home, and the folder that is the current one."""
+    """An environment with the wheel, a home, and a working directory."""
 
     environment: Path
     home: Path
 
     @property
     def python(self) -> Path:
-        """Python of this environment."""
+        """Path of this environment's Python."""
         return self.environment / ("Scripts/python.exe" if WINDOWS else "bin/python")
 
     @property
     def packages(self) -> Path:
-        """The folder of the environment's packages."""
+        """Folder of the environment's packages."""
         (found,) = self.environment.glob("Lib/site-packages" if WINDOWS else "lib/*/site-packages")
         return found
 
     def command(self, arguments: Sequence[str]) -> list[str]:
-        """Return the words that call the program; a copy's own script would call the original."""
+        """Return the command line of the program; a copy's own script would call the original."""
         return [str(self.python), "-m", "paceline", *arguments]
 
     def variables(self, **more: str) -> dict[str, str]:
@@ -270,7 +270,7 @@ NO_COMPILER = Lack(
 
 @contextmanager
 def copied(place: Newcomer, folder: Path) -> Iterator[Newcomer]:
-    """Give a copy of the environment, whose files are those of the original until they are new."""
+    """Yield a copy of the environment, with hard links to the files of the original."""
     copy = folder / "copy"
     shutil.copytree(place.environment, copy, symlinks=True, copy_function=os.link)
     try:
@@ -280,7 +280,7 @@ def copied(place: Newcomer, folder: Path) -> Iterator[Newcomer]:
 
 
 def says_so(place: Newcomer, folder: Path, lack: Lack) -> str:
-    """Return the one sentence that a copy of the environment says without something.
+    """Return the one sentence that the program prints in a copy that lacks something.
 
     Raises:
         TrialError: It says something else, or more.

@@ -33,7 +33,7 @@ class Side(NamedTuple):
     """A server that is compared with others.
 
     Attributes:
-        program: `OURS`, `SAME_SOURCES` or `CURRENT`.
+        program: One of `OURS`, `SAME_SOURCES` and `CURRENT`.
         setting: Its setting of drafts.
         start: Function that makes a server, which is not started yet.
         body: Fields of its requests besides the conversation.

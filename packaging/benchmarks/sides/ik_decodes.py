@@ -39,9 +39,9 @@ class IkDecodes:
                 which then do not map the file either).
 
         Raises:
-            CannotLoadError: It is no model, or too large.
+            CannotLoadError: It is not a model, or is too large.
         """
-        # Only the interpreter that `rivals` is told of has it.
+        # Only the interpreter that is given to `rivals` has this package.
         from ik_llama_cpp import (  # type: ignore[import-not-found]  # noqa: PLC0415
             _ctypes_api as api,
         )

@@ -1,4 +1,4 @@
-"""The process of one side of `own_time`: loads a target, and makes replies when it is told to.
+"""The process of one side of `own_time`: loads a target, and makes replies on request.
 
 It is ready with the number of tokens in the vocabulary, and its order is
 
@@ -60,7 +60,7 @@ def carry_out(pair: Pair, order: list[Any]) -> dict[str, Any]:
 def reply(
     pair: Pair, prompt: str, sampling: SamplingParams, **options: Any
 ) -> tuple[list[float], int]:
-    """Return the microseconds outside llama.cpp of a reply's steps but the first; their tokens."""
+    """Return microseconds outside llama.cpp, and tokens, of a reply's steps but the first."""
     model = pair.loaded.target.model
     marks, n_tokens = [], []
     for step in generate(
@@ -119,7 +119,7 @@ def timed_parts(pair: Pair, parts_us: dict[str, float]) -> Iterator[None]:
 
 
 def method_of(place: str) -> tuple[type, str] | None:
-    """Return the class and the name of a method, where this version has it."""
+    """Return the class and the name of a method, or None if this version lacks it."""
     module, _, names = place.partition(":")
     owner, _, method = names.partition(".")
     try:

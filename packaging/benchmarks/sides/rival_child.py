@@ -1,4 +1,4 @@
-"""The process of one side of `rivals`: loads a model once, and decodes when it is told to.
+"""The process of one side of `rivals`: loads a model once, and decodes on request.
 
 It is ready with the number of tokens in the model's vocabulary, and its orders are
 

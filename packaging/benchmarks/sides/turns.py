@@ -51,10 +51,10 @@ class Side:
     """
 
     def __init__(self, command: SideCommand) -> None:
-        """Start it, and wait until it is ready.
+        """Start the process, and wait until it is ready.
 
         Raises:
-            UserError: It has ended before.
+            UserError: The process ended before.
         """
         self.name = command.name
         self._log = tempfile.TemporaryFile("w+", errors="replace")  # noqa: SIM115 - see __exit__
@@ -118,7 +118,7 @@ def turned(them: Sequence[_T], turn: int) -> list[_T]:
 
 
 def ratio(ours: Sequence[float], base: Sequence[float]) -> Interval:
-    """Return the median of ours over the base, round by round, with its 95 % interval."""
+    """Return the median ratio of ours to the base over the rounds, with its 95 % interval."""
     return bootstrap([[own / other for own, other in zip(ours, base, strict=True)]])
 
 
