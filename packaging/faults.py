@@ -94,7 +94,7 @@ ROWS = (
         "R2",
         "The engine's process aborts or crashes",
         600,
-        (HOSTING + "test_injected_faults.py::test_a_fault_is_told_as_what_it_is",),
+        (HOSTING + "test_injected_faults.py::test_a_fault_is_reported_with_its_cause",),
         (
             (
                 'reason = sentence("llama.cpp gave up: {words:bare}.", words=words)',
@@ -106,7 +106,7 @@ ROWS = (
         "R3",
         "The engine's process dies at each start",
         3,
-        (HOSTING + "test_deaths_at_start_and_load.py::test_a_crash_loop_ends_behind_three_starts",),
+        (HOSTING + "test_deaths_at_start_and_load.py::test_a_crash_loop_ends_after_three_starts",),
         (("if len(recent) < self._most:", "if len(recent) < 9 * self._most:"),),
     ),
     Row(
@@ -114,7 +114,7 @@ ROWS = (
         "The engine's process hangs",
         50,
         (
-            HOSTING + "test_injected_faults.py::test_a_fault_is_told_as_what_it_is",
+            HOSTING + "test_injected_faults.py::test_a_fault_is_reported_with_its_cause",
             HOSTING + "test_injected_faults.py::test_what_is_only_slow_costs_no_reply",
         ),
         (("if self._silent_s > SILENT_S:", "if self._silent_s > SILENT_S + 12:"),),
@@ -196,7 +196,7 @@ ROWS = (
         "A model file has wrong bytes",
         5000,
         (
-            "tests/catalog/test_inspector_deaths.py::test_damage_done_by_another_file_is_not_held_against_one",
+            "tests/catalog/test_inspector_deaths.py::test_a_file_is_not_blamed_for_damage_done_by_another_one",
             "tests/catalog/test_inspector_deaths.py",
         ),
         (("if not (is_fit and error.trouble in _MAYBE_ANOTHERS):", "if True:"),),
@@ -385,7 +385,7 @@ ROWS = (
         "The Hub refuses, or is not there",
         12,
         (
-            HUB + "test_session.py::test_a_status_is_told_at_once_and_once",
+            HUB + "test_session.py::test_a_status_is_reported_at_once_and_once",
             HUB + "test_session.py",
             HUB + "test_hostile.py",
         ),
@@ -566,7 +566,7 @@ ROWS = (
         "Models are loaded and calls made for a long time",
         500,
         (
-            HOSTING + "test_nothing_grows.py::test_starting_over_behind_kills",
+            HOSTING + "test_nothing_grows.py::test_starting_over_after_kills",
             HOSTING + "test_nothing_grows.py",
             GUI + "test_qt_canary.py",
         ),

@@ -117,7 +117,7 @@ def test_what_comes_with_its_traceback_from_another_process_is_one_line_on_stder
     assert capsys.readouterr().err == "paceline: broken there\n"
 
 
-def test_what_an_event_tells_is_not_told_twice(
+def test_the_content_of_an_event_is_not_reported_twice(
     log_dir: Path, capsys: pytest.CaptureFixture[str], allow_warnings: Callable[[str], None]
 ) -> None:
     allow_warnings("SIGKILL")
@@ -128,7 +128,7 @@ def test_what_an_event_tells_is_not_told_twice(
     assert capsys.readouterr().err == ""
 
 
-def test_the_last_lines_go_on_before_a_rotation(
+def test_the_last_lines_continue_before_a_rotation(
     log_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert logs.last_lines(3) == ""

@@ -70,7 +70,7 @@ ALIKE = st.lists(st.tuples(LETTERS, LETTERS, LETTERS).map("".join), min_size=1, 
 
 
 @given(ALIKE, st.integers(2, 40))
-def test_names_that_differ_are_told_apart_and_alike_parts_are_left_out(
+def test_names_that_differ_are_distinguished_and_alike_parts_are_left_out(
     names: list[str], most: int
 ) -> None:
     told = told_apart(names, most)

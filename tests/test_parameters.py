@@ -213,7 +213,9 @@ def test_every_option_arrives_and_nothing_else(cls: type, name: str, suffix: str
 
 
 @pytest.mark.parametrize("name", [name for _, name, suffix in ON_THE_COMMAND_LINE if suffix])
-def test_options_of_a_draft_model_that_is_not_there_are_told(name: str, target_path: Path) -> None:
+def test_options_of_a_draft_model_that_is_not_there_are_reported(
+    name: str, target_path: Path
+) -> None:
     (given,) = as_given(parameter(ModelParams, name), OTHER[ModelParams][name], "_draft")
     arguments = ["chat", "--prompt", "Hi", "--target", str(target_path), given]
     notes = read_request(parse(arguments), Paths.from_environment()).notes

@@ -71,7 +71,7 @@ def test_a_user_without_a_home(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "PACELINE_HOME" in refused.value.hint
 
 
-def test_a_home_that_may_not_be_looked_into_is_told(tmp_path: Path) -> None:
+def test_a_home_that_may_not_be_looked_into_is_reported(tmp_path: Path) -> None:
     paths.check_readable(Paths.below(tmp_path / "not there"))
     paths.check_readable(Paths.below(tmp_path))
     home = Paths.below(tmp_path / ("x" * 300))  # refused as another user's folder is
@@ -95,7 +95,7 @@ def test_new_folders_are_private_and_old_ones_left_alone(tmp_path: Path) -> None
     ensure(old / "a" / "b")
 
 
-def test_a_folder_that_cannot_be_made_is_the_users_business(tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_made_is_reported_to_the_user(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     for wrong in (tmp_path / "file", tmp_path / "file" / "below"):
         with pytest.raises(UserError, match="PACELINE_HOME") as caught:
@@ -120,7 +120,7 @@ def test_resources_of_an_installed_wheel(tmp_path: Path, monkeypatch: pytest.Mon
     assert paths.resources() == package / "_resources"
 
 
-def test_a_broken_installation_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_broken_installation_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(paths, "__file__", str(tmp_path / "lib" / "paceline" / "paths.py"))
     with pytest.raises(UserError, match="Install it again"):
         paths.resources()

@@ -215,7 +215,7 @@ def test_columns_that_do_not_fit_are_refused(data: Any) -> None:
         steps_from_json(data)
 
 
-def test_a_record_that_is_none_is_refused() -> None:
+def test_an_invalid_record_is_refused() -> None:
     for data in (None, [], {"message_id": 5}, {"message_id": "m", "colour": "red"}):
         with pytest.raises(CodecError):
             record_from_json(data)

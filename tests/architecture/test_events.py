@@ -43,7 +43,7 @@ def test_use_cases_pass_over_no_event_of_a_turn() -> None:
     assert OF_TURNS - taken_in("chat") == set()
 
 
-def test_an_event_that_nobody_takes_is_noticed() -> None:
+def test_an_event_that_no_code_handles_is_noticed() -> None:
     code = (
         "from paceline.messages import Unloaded\n"
         "match event:\n case TurnStarted() | Remembered(chat='c'):\n  pass\n"

@@ -66,7 +66,7 @@ def test_equal_losses_are_within_the_limit(
 
 
 @pytest.mark.parametrize("change", [0.5, 0.0001])
-def test_a_loss_that_is_worse_is_told(
+def test_a_loss_that_is_worse_is_reported(
     change: float, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     status, found = run(monkeypatch, tmp_path, change, "md")

@@ -66,7 +66,7 @@ def test_plain_decoding_can_be_the_best() -> None:
     assert asdict(found)["over_all"]["best"] == "off"
 
 
-def test_without_even_repeats_there_is_none() -> None:
+def test_without_even_repeats_there_is_no_recommendation() -> None:
     assert recommend(report(runs({"a": {"off": (1.0,), "draft": (0.5,)}}))) is None
     half = runs({"a": {"off": (1.0, 1.0), "draft": (0.5,)}})
     assert recommend(report(half)) is None

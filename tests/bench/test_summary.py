@@ -92,7 +92,7 @@ def test_other_tokens_are_seen_in_every_repeat() -> None:
     assert (draft.same_text, draft.n_different) == (False, 1)
 
 
-def test_plain_decoding_is_held_against_its_own_first_repeat() -> None:
+def test_plain_decoding_is_compared_with_its_own_first_repeat() -> None:
     runs = [run("a", "off", n, 1.0, tokens=(1, n)) for n in (1, 2, 3)]
     assert report(runs).workloads[0].results[0].n_different == 2
 
@@ -115,7 +115,7 @@ def test_the_bound_of_auto(prefill_s: float, most_s: float) -> None:
     assert bound_at(most_s + 0.001).n_within == 0
 
 
-def test_every_reply_is_held_against_its_own_plain_time() -> None:
+def test_every_reply_is_compared_with_its_own_plain_time() -> None:
     pairs = [(1.0, 1.0), (2.0, 2.0), (2.0, 1.0), (9.0, None)]  # what is not known does not count
     runs = [
         each

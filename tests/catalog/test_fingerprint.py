@@ -95,7 +95,7 @@ def test_every_part_of_a_split_model_counts(tmp_path: Path) -> None:
     assert fingerprint_of(parts[0]) != before
 
 
-def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
+def test_a_file_that_is_not_there_is_reported(tmp_path: Path) -> None:
     with pytest.raises(ModelError) as caught:
         fingerprint_of(tmp_path / "gone.gguf")
     assert "gone.gguf" in caught.value.message

@@ -107,7 +107,7 @@ def test_a_split_model(inspector: Inspector, target_path: Path, tmp_path: Path) 
     assert inspector.card(parts[0], parts[1:]) == whole.card
 
 
-def test_the_first_part_alone_tells_all_but_sizes(
+def test_the_first_part_alone_contains_everything_but_sizes(
     inspector: Inspector, target_path: Path, tmp_path: Path
 ) -> None:
     whole = inspector.examine(target_path)

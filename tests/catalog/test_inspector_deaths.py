@@ -87,7 +87,7 @@ def test_files_that_break_the_process_cost_their_own_answers(
     assert ask("sound").n_layers == 2
 
 
-def test_damage_done_by_another_file_is_not_held_against_one(
+def test_a_file_is_not_blamed_for_damage_done_by_another_one(
     ask: Callable[[str], ModelCard], broken: Inspector, allow_warnings: Allow
 ) -> None:
     allow_warnings("reader of model files")

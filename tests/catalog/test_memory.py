@@ -288,7 +288,7 @@ def test_a_target_that_finds_no_room_says_what_would() -> None:
     assert "What can help: a smaller model, " in hopeless.text
 
 
-def test_what_is_missing_is_told_of_each_device() -> None:
+def test_what_is_missing_is_reported_of_each_device() -> None:
     wanted = replace(TARGET, n_gpu_layers=17)
     (remedy,) = plan(CARD, wanted, None, None, [gpu(0.6), cpu(0.6)]).remedies
     sizes = r"[\d.]+ [MG]B \([^()]+\)"

@@ -40,7 +40,7 @@ def test_without_a_gpu_all_is_the_cpus() -> None:
     assert layers(3, DeviceInfo("BLAS", "", "accel", GIB, GIB)) == "CCCCC"
 
 
-def test_several_gpus_share_by_free_memory_or_as_they_are_told() -> None:
+def test_several_gpus_share_by_free_memory_or_by_given_shares() -> None:
     both = gpu(8, 0), gpu(8, 1)
     assert layers(-1, *both) == "00011"  # 0, 1/5 and 2/5 lie below a half
     assert layers(4, *both) == "C0011"

@@ -263,7 +263,7 @@ def test_the_command_line(hub: HubServer, tmp_path: Path) -> None:
     assert "choose it as that model's drafter" in fetched.err
 
 
-def test_a_head_inside_is_told_wherever_models_are_listed(models: Models, tmp_path: Path) -> None:
+def test_a_head_inside_is_shown_wherever_models_are_listed(models: Models, tmp_path: Path) -> None:
     path = put(tmp_path, "Wolf-MTP.gguf", "mtp")
     model = sidecar_model("mtp")
     model.tensors["blk.0.attn_q.weight"] = model.tensors["blk.3.nextn.eh_proj.weight"]

@@ -112,7 +112,7 @@ def test_a_number_is_rounded_far_within_its_interval(typical: float) -> None:
     assert float(f"{said:.2g}") == pytest.approx(said)
 
 
-def test_nothing_is_told_where_it_is_not_known() -> None:
+def test_nothing_is_reported_where_it_is_not_known() -> None:
     pair = next(p for p in load_curated(curated_pairs_path()) if p.title == "Gemma 4 E2B")
     assert expected(work_of(CARD), None) is None
     assert expected(TokenWork(0, 0), ZEN_5) is None

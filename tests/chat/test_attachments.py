@@ -28,7 +28,7 @@ TEXT = "def größe():\n    return '日本 😀'\n"
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be"])
-def test_text_in_the_encodings_that_can_be_told(tmp_path: Path, encoding: str) -> None:
+def test_text_in_the_encodings_that_can_be_recognised(tmp_path: Path, encoding: str) -> None:
     # Without a mark, only the zero bytes of plain letters tell UTF-16.
     text = TEXT if encoding in ("utf-8", "utf-8-sig", "utf-16") else TEXT + "x = 1\n" * 50
     file = tmp_path / "a.py"
@@ -87,7 +87,7 @@ def test_a_file_of_a_megabyte_and_no_more(tmp_path: Path) -> None:
         read_attachment(file)
 
 
-def test_what_is_no_file_is_told(tmp_path: Path) -> None:
+def test_what_is_no_file_is_reported(tmp_path: Path) -> None:
     for path, words in ((tmp_path, "is a folder"), (tmp_path / "gone", "is not there any more")):
         with pytest.raises(UserError, match=words):
             read_attachment(path)

@@ -303,7 +303,7 @@ def test_chats_of_the_version_before_have_what_their_last_reply_had(
         )
 
 
-def test_what_an_old_chat_had_stays_when_it_goes_on(old: Archive) -> None:
+def test_what_an_old_chat_had_stays_when_it_continues(old: Archive) -> None:
     bench = ChatBench(old, defaults=MINE)
     bench.show("chat0")
     bench.ask("More", "2")

@@ -36,7 +36,7 @@ def test_a_chats_replies_are_its_own(bench: ChatBench) -> None:
     assert not dropped(bench)
 
 
-def test_a_deletion_is_told_at_once_and_not_again(bench: ChatBench) -> None:
+def test_a_deletion_is_reported_at_once_and_not_again(bench: ChatBench) -> None:
     bench.ask("One?", "1.")
     chat = bench.id
     bench.session.remove(chat)
@@ -62,7 +62,7 @@ def test_a_deleted_message_takes_its_chats_states_along(bench: ChatBench) -> Non
     assert dropped(bench) == [(bench.id,)]
 
 
-def test_a_chat_that_goes_on_is_not_dropped(bench: ChatBench) -> None:
+def test_a_chat_that_continues_is_not_dropped(bench: ChatBench) -> None:
     bench.ask("One?", "1.")
     first = bench.id
     bench.session.rename(first, "Another name")

@@ -33,7 +33,7 @@ def cut(bench: ChatBench, text: str, reason: str) -> None:
     )
 
 
-def test_it_goes_on_as_another_version_with_its_own_settings(bench: ChatBench) -> None:
+def test_it_continues_as_another_version_with_its_own_settings(bench: ChatBench) -> None:
     first = bench.message(1)
     bench.set_settings(ReplySettings(SamplingParams(1.5), system_prompt="Sing.", max_tokens=9))
     assert bench.continue_reply()
@@ -64,7 +64,7 @@ def test_its_record_says_that_it_has_two_parts(bench: ChatBench) -> None:
     assert "".join(step.text for step in reply.steps) == "One two three"
 
 
-def test_a_reply_without_a_record_goes_on_by_its_text(bench: ChatBench) -> None:
+def test_a_reply_without_a_record_continues_by_its_text(bench: ChatBench) -> None:
     chat = bench.current
     bare = bench.import_copy(chat, {})
     assert bench.id == bare

@@ -51,7 +51,7 @@ def test_a_branch_is_a_chat_of_its_own(bench: ChatBench) -> None:
 # ------------------------------------------------------------------------------ the list
 
 
-def test_flags_are_kept_and_told(bench: ChatBench) -> None:
+def test_flags_are_kept_and_reported(bench: ChatBench) -> None:
     bench.ask("One", "1")
     bench.session.pin(bench.id, True)
     bench.session.tag(bench.id, (" work ", "", "home", "work", "two  words"))

@@ -85,7 +85,7 @@ def test_figures_of_drafts() -> None:
 @pytest.mark.parametrize(("n_plain", "stats", "kind"), [
     (1000, GAIN, "pays"), (28, PERHAPS, "nothing"), (28, None, "nothing"), (12, None, "drafts"),
 ])  # fmt: skip
-def test_rare_drafts_are_what_goes_on_where_they_make_the_reply_faster(
+def test_rare_drafts_are_what_continues_where_they_make_the_reply_faster(
     n_plain: int, stats: TurnStats | None, kind: PhaseKind
 ) -> None:
     assert phase_of(mix_of(steps(nothing=n_plain, pays=4)), stats=stats).kind == kind

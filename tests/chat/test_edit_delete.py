@@ -46,7 +46,7 @@ def test_an_edited_reply_is_a_version_without_figures_that_says_so(bench: ChatBe
     assert later.texts[-1] == "Two."
 
 
-def test_a_chat_whose_messages_were_all_deleted_goes_on(bench: ChatBench) -> None:
+def test_a_chat_whose_messages_were_all_deleted_continues(bench: ChatBench) -> None:
     deleted = bench.delete_message(bench.message(0))
     assert again(bench).texts == []
     assert bench.send("New?")

@@ -82,7 +82,7 @@ def test_folders_and_archive_are_there_after_a_restart(store: ConversationStore)
     assert (line.folder_id, line.archived) == ("work", True)
 
 
-def test_a_chat_that_goes_on_leaves_the_archive(bench: ChatBench) -> None:
+def test_a_chat_that_continues_leaves_the_archive(bench: ChatBench) -> None:
     bench.ask("One", "1")
     bench.session.archive(bench.id, True)
     bench.ask("Two", "2")

@@ -85,7 +85,7 @@ class Life(Shown):
 
 @pytest.mark.parametrize("vocabulary", ["bytes", "SentencePiece", "Unigram"])
 @pytest.mark.parametrize("name", TEMPLATES)
-def test_an_edited_reply_goes_on_as_it_stands(name: str, vocabulary: str, tmp_path: Path) -> None:
+def test_an_edited_reply_continues_as_it_stands(name: str, vocabulary: str, tmp_path: Path) -> None:
     vocab = ByteVocabulary()
     if vocabulary != "bytes":
         vocab = LlamaBackend().load_vocabulary(str(write(vocabulary, tmp_path)))

@@ -94,7 +94,9 @@ def change_stats(**changes: Any) -> Callable[[dict[str, Any]], object]:
         lambda data: data.pop("stats"),
     ],
 )
-def test_a_damaged_file_is_none(tmp_path: Path, damage: Callable[[dict[str, Any]], object]) -> None:
+def test_a_damaged_file_counts_as_missing(
+    tmp_path: Path, damage: Callable[[dict[str, Any]], object]
+) -> None:
     save_last_run(tmp_path, RUN)
     path = tmp_path / FILE_NAME
     data = json.loads(path.read_text())

@@ -59,7 +59,7 @@ def test_what_is_written_is_read(shipped: Recording, tmp_path: Path) -> None:
         lambda text: json.dumps([1, 2]),
     ],
 )
-def test_a_damaged_one_is_told_in_words(tmp_path: Path, damage: object) -> None:
+def test_a_damaged_one_is_reported_in_words(tmp_path: Path, damage: object) -> None:
     assert callable(damage)
     file = tmp_path / "x.jsonl"
     file.write_text(damage(SHIPPED.read_text("utf-8")), "utf-8")

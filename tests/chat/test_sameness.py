@@ -168,7 +168,7 @@ def test_equal_tokens_are_the_same(bench: Bench) -> None:
     assert bench.current.path()[1].text == "The sky is blue."
 
 
-def test_the_first_difference_is_told_with_its_margin_and_texts(bench: Bench) -> None:
+def test_the_first_difference_is_reported_with_its_margin_and_texts(bench: Bench) -> None:
     bench.start()
     bench.emit_steps((11, 12))
     trace = TokenTrace(99, "target", -1, None, 12)
@@ -339,7 +339,7 @@ def test_a_reply_without_tokens_or_seed_is_not_compared(bench: Bench) -> None:
     ] * 2
 
 
-def test_what_goes_wrong_is_told(bench: Bench) -> None:
+def test_what_goes_wrong_is_reported(bench: Bench) -> None:
     bench.start()
     bench.client.emit(TurnFailed("prompt-too-long", "Too long.", "Shorten it."))
     bench.start()

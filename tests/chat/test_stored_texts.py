@@ -116,7 +116,7 @@ def test_private_chats_are_never_handed_in(engine: Engine) -> None:
         assert command.chat != secret
 
 
-def test_a_deletion_is_told_at_once_and_undone(engine: Engine) -> None:
+def test_a_deletion_is_reported_at_once_and_undone(engine: Engine) -> None:
     first = engine.chat("One?", "1.")
     engine.chat("Two?", "2.")
     engine.hear()

@@ -138,7 +138,7 @@ def test_the_title_of_a_private_chat_stays_in_memory() -> None:
         ("文件读取", "文件读取"),
     ],
 )
-def test_a_bad_title_is_none(said: str, title: str) -> None:
+def test_a_bad_title_is_not_used(said: str, title: str) -> None:
     assert title_of_answer(said, QUESTION, "You open it first, by open().") == title
 
 

@@ -142,7 +142,9 @@ def test_a_run_decides_before_it_loads_and_hears_of_the_load(
     assert "Memory may not suffice" in capsys.readouterr().err
 
 
-def test_what_does_not_fit_is_said_and_loaded_all_the_same(load: LoadPair, plan: Planner) -> None:
+def test_a_pair_that_does_not_fit_is_reported_and_loaded_anyway(
+    load: LoadPair, plan: Planner
+) -> None:
     none = structs.replace(CPU, total_bytes=MIB, free_bytes=MIB)
     decided, notes = decide(load, plan, gpu(GIB // 2), none)
     assert decided.target.n_gpu_layers == 0

@@ -159,7 +159,7 @@ def test_a_wrong_line_is_wrong_usage(workload: Path) -> None:
     assert f"Line 2 of {workload} is wrong: it has neither messages nor prompt_tokens" in result.err
 
 
-def test_a_prompt_that_does_not_fit_is_told_behind_the_results(
+def test_a_prompt_that_does_not_fit_is_reported_after_the_results(
     workload: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     long = {"name": "long", "prompt_tokens": [300] * 3000, "max_tokens": 8}

@@ -57,7 +57,7 @@ def test_without_auto_nothing_is_said_of_its_promise() -> None:
     assert "noticeably" not in report_text(measured({"off": 1.0, "draft": 0.5}))
 
 
-def test_how_many_replies_of_auto_were_later_than_promised_is_told() -> None:
+def test_the_number_of_auto_replies_that_were_later_than_promised_is_reported() -> None:
     text = report_text(measured({"off": 1.0, "auto": 1.5}))
     assert ": Auto was noticeably slower in 4 of 4 replies." in text
 
@@ -97,7 +97,7 @@ def test_where_nothing_gains_it_says_why() -> None:
     assert "too small" not in report_text(with_costs(found, *cheap))
 
 
-def test_other_texts_and_failures_are_told() -> None:
+def test_other_texts_and_failures_are_reported() -> None:
     runs = [
         run("a", "off", 1, 1.0, tokens=(1, 2, 3)),
         replace(run("a", "draft", 1, 0.5, tokens=(1, 2, 4)), batch_invariant=False),

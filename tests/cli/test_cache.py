@@ -359,7 +359,7 @@ def test_clearing(paceline_home: Path, tmp_path: Path) -> None:
     assert "0 files" in result.out
 
 
-def test_what_cannot_be_deleted_is_told(
+def test_what_cannot_be_deleted_is_reported(
     paceline_home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def locked(path: Path) -> None:

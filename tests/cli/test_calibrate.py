@@ -114,7 +114,7 @@ def test_ctrl_c_stops_it() -> None:
         (EngineDied("The engine crashed.", "Try again."), "The engine crashed. Try again."),
     ],
 )
-def test_an_engine_that_fails_is_told(answer: Event, words: str) -> None:
+def test_an_engine_that_fails_is_reported(answer: Event, words: str) -> None:
     with (
         Interrupts() as interrupts,
         ScriptedEngine(lambda _command: [answer]) as client,
@@ -130,7 +130,7 @@ def test_help_names_it() -> None:
     assert "--threads-draft" in paceline("calibrate", "--help").out
 
 
-def test_the_table_tells_lookups_and_draft_model_apart() -> None:
+def test_the_table_distinguishes_lookups_and_draft_model() -> None:
     """A lookup costs nothing to ask, so that it may pay where the draft model never does."""
     costs = [WidthCost(1, 0.010, 3), WidthCost(4, 0.025, 3)]
     table = costs_table(rows_of(costs, 0.009), 0.009)

@@ -72,7 +72,7 @@ def test_every_json_line_has_the_promised_keys() -> None:
     assert set(stats["by_drafter"]["draft"]) == DRAFTER_KEYS
 
 
-def test_auto_tells_what_it_decided() -> None:
+def test_auto_reports_its_decisions() -> None:
     result = chat("--strategy", "auto", "--max-tokens", "60", "--seed", "3")
     *steps, last = result.objects
     assert result.code == 0
@@ -318,7 +318,7 @@ def test_relative_paths_work(target_path: Path) -> None:
     assert result.code == 0
 
 
-def test_options_for_a_draft_model_without_one_are_told(target_path: Path) -> None:
+def test_options_for_a_draft_model_without_one_are_reported(target_path: Path) -> None:
     result = chat("--target", target_path, "--threads-draft", "2")
     assert result.code == 0
     assert "--threads-draft has no effect" in result.err

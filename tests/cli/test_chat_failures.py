@@ -44,7 +44,7 @@ def test_a_file_that_is_cut_off(tmp_path: Path, target_path: Path, keep: int) ->
     assert_failure(chat("--target", tmp_path / "cut.gguf"), "cannot-load", "cut.gguf")
 
 
-def test_a_file_with_garbage_behind_its_magic(tmp_path: Path) -> None:
+def test_a_file_with_garbage_after_its_magic(tmp_path: Path) -> None:
     (tmp_path / "bad.gguf").write_bytes(b"GGUF" + b"\xff" * 4000)
     assert_failure(chat("--target", tmp_path / "bad.gguf"), "cannot-load", "bad.gguf")
 
@@ -114,7 +114,7 @@ def test_a_home_that_cannot_be_written_to_does_not_matter(tmp_path: Path) -> Non
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
-def test_a_failure_that_cannot_be_written_is_still_told_on_stderr() -> None:
+def test_a_failure_that_cannot_be_written_is_still_reported_on_stderr() -> None:
     with Path("/dev/full").open("w") as full:
         done = subprocess.run(
             [*COMMAND, "chat", "--json", "--top-p", "3", "--prompt", "Hi"],

@@ -156,7 +156,7 @@ def assert_lines(text: str, n: int) -> None:
     assert len(text.splitlines()) == n, text
 
 
-def test_a_broken_file_is_told_as_inline_does(tmp_path: Path) -> None:
+def test_a_broken_file_is_reported_as_inline_does(tmp_path: Path) -> None:
     broken = tmp_path / "broken.gguf"
     broken.write_bytes(b"GGUF" + bytes(range(200)))
     arguments = ("--prompt", "Hi", "--target", broken)

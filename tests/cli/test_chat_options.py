@@ -123,7 +123,7 @@ def test_a_lookup_cache_for_its_strategy(tmp_path: Path) -> None:
         assert asked.notes == ()
 
 
-def test_a_lookup_cache_without_its_strategy_is_told(tmp_path: Path) -> None:
+def test_a_lookup_cache_without_its_strategy_is_reported(tmp_path: Path) -> None:
     cache = tmp_path / "static.bin"
     cache.write_bytes(b"")
     asked = request("--lookup-cache", cache, "--strategy", "prompt-lookup")

@@ -116,7 +116,7 @@ def test_json_leaves_out_a_mark_that_no_token_has(capsys: Capture) -> None:
     assert capsys.readouterr().out == "<think>\nHm.\n"
 
 
-def test_notes_and_rejected_tunes_are_told(capsys: Capture) -> None:
+def test_notes_and_rejected_tunes_are_reported(capsys: Capture) -> None:
     loaded = structs.replace(LOADED, notes=("From the load.",))
     started = structs.replace(STARTED, notes=("From the turn.",))
     rejected = TuneRejected(Strategy.of("draft"), "broken", "The drafter failed.", "Try another.")
@@ -134,7 +134,7 @@ def test_notes_and_rejected_tunes_are_told(capsys: Capture) -> None:
     ("holds", "is_exact", "is_told"),
     [(False, False, True), (False, True, False), (None, False, False), (True, False, False)],
 )
-def test_that_the_text_depends_on_drafts_is_told(
+def test_a_text_that_depends_on_drafts_is_reported(
     capsys: Capture, holds: bool | None, is_exact: bool, is_told: bool
 ) -> None:
     sameness = Sameness(holds, 4, 0.5, is_exact, "Near-ties can turn.")
@@ -162,7 +162,7 @@ def test_progress_on_a_terminal_is_wiped_away(
 
 
 @pytest.mark.parametrize("as_json", [False, True])
-def test_a_long_wait_for_the_first_token_is_told_on_a_terminal(
+def test_a_long_wait_for_the_first_token_is_shown_on_a_terminal(
     capsys: Capture, monkeypatch: pytest.MonkeyPatch, *, as_json: bool
 ) -> None:
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
@@ -281,7 +281,7 @@ def test_the_figures_on_the_way_are_not_printed(capsys: Capture) -> None:
     assert lines[-1]["stats"]["n_drafted"] == 0
 
 
-def test_the_turn_is_cancelled_when_nobody_reads(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_turn_is_cancelled_when_its_reader_has_gone(monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(_text: str) -> int:
         raise BrokenPipeError
 

@@ -116,7 +116,7 @@ def test_it_says_how_much_is_kept_of_prompts() -> None:
 
 
 @pytest.mark.usefixtures("asked_once")
-def test_a_locked_folder_is_told(monkeypatch: pytest.MonkeyPatch, paceline_home: Path) -> None:
+def test_a_locked_folder_is_reported(monkeypatch: pytest.MonkeyPatch, paceline_home: Path) -> None:
     monkeypatch.setattr(os, "access", lambda _path, _mode: False)
     problems = [p for p in doctor.collect()["problems"] if p["code"] == "folder-not-writable"]
     assert len(problems) == 4
@@ -124,13 +124,13 @@ def test_a_locked_folder_is_told(monkeypatch: pytest.MonkeyPatch, paceline_home:
 
 
 @pytest.mark.usefixtures("asked_once")
-def test_a_file_in_place_of_a_folder_is_told(paceline_home: Path) -> None:
+def test_a_file_in_place_of_a_folder_is_reported(paceline_home: Path) -> None:
     paceline_home.write_text("")
     report = doctor.collect()
     assert {problem["code"] for problem in report["problems"]} >= {"folder-not-writable"}
 
 
-def test_a_library_that_does_not_load_is_told(
+def test_a_library_that_does_not_load_is_reported(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def broken() -> None:
@@ -151,7 +151,7 @@ def test_a_library_that_does_not_load_is_told(
     assert "remedy: " in text
 
 
-def test_a_process_that_does_not_start_is_told(
+def test_a_process_that_does_not_start_is_reported(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
     allow_warnings: Callable[[str], None],
@@ -225,7 +225,7 @@ def hang(*_arguments: object) -> None:
 
 
 @pytest.mark.usefixtures("asked_once")
-def test_missing_resources_are_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_missing_resources_are_reported(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(
         "paceline.paths.demo_pair", lambda: (tmp_path / "t.gguf", tmp_path / "d.gguf")
     )

@@ -144,7 +144,7 @@ def test_many_places_are_cut(tmp_path: Path) -> None:
     assert load_last_run(tmp_path) is not None
 
 
-def test_a_drafter_that_found_nothing_is_told_as_such(tmp_path: Path) -> None:
+def test_a_drafter_that_found_nothing_is_reported_as_such(tmp_path: Path) -> None:
     idle = DrafterStats("suffix", 1, 90, 0, 0.0, 0.0, 0.0, 0, 0, 0, 0, ())
     stats = structs.replace(STATS, by_drafter=(idle,))
     save_last_run(tmp_path, LastRun("suffix", "t.gguf", None, stats, 1.75e9))

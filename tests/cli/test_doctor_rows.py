@@ -37,7 +37,7 @@ def places(paceline_home: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path)
 
 
 @compiled
-def test_a_library_in_the_cache_is_told_and_used(made: Path, places: Paths) -> None:
+def test_a_library_in_the_cache_is_reported_and_used(made: Path, places: Paths) -> None:
     assert drawers(str(places.data_dir)) is PlainRows, "the installation has none"
     (places.cache_dir / "kernels").mkdir(parents=True)
     library = Path(shutil.copy(made, places.cache_dir / "kernels"))
@@ -61,14 +61,14 @@ def test_without_a_library_there_is_a_remedy(
         assert rows.as_line(report).startswith("sampling: in Python, which is slower. Its library")
 
 
-def test_a_damaged_library_is_told(places: Paths) -> None:
+def test_a_damaged_library_is_reported(places: Paths) -> None:
     folder = places.cache_dir / "kernels"
     folder.mkdir(parents=True)
     (folder / rows_files.library_name(rows_files.key())).write_bytes(b"half")
     assert rows.collect(places)["reason"].startswith("Its library is damaged. `paceline doctor -")
 
 
-def test_a_library_that_cannot_be_loaded_is_told(places: Paths) -> None:
+def test_a_library_that_cannot_be_loaded_is_reported(places: Paths) -> None:
     folder = places.cache_dir / "kernels"
     folder.mkdir(parents=True)
     library = folder / rows_files.library_name(rows_files.key())

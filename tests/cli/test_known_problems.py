@@ -107,6 +107,6 @@ def test_every_problem_says_what_to_do() -> None:
         assert problem.remedy.strip()
 
 
-def test_a_library_that_lacks_something_is_told_of_where_gpus_are_left_out() -> None:
+def test_a_library_that_lacks_something_is_reported_even_without_gpus() -> None:
     facts = replace(HEALTHY, library_error="libgomp is missing", lost_starts=2, no_gpus=True)
     assert codes(facts) == ["gpu-driver", "library-not-loaded"]

@@ -43,7 +43,7 @@ def assert_that_it_says_what_to_do(result: Result) -> None:
 
 
 @pytest.mark.usefixtures("broken_library")
-def test_the_doctor_and_the_list_of_models_go_on_without_the_library() -> None:
+def test_the_doctor_and_the_list_of_models_continue_without_the_library() -> None:
     report = json.loads(paceline_process("doctor", "--json").out)
     assert report["library"]["error"].startswith("libllama")
     problems = {problem["code"]: problem for problem in report["problems"]}

@@ -292,13 +292,13 @@ def test_a_chat_whose_model_cannot_be_had(online: dict[str, str]) -> None:
     assert_one_clear_line(result)
 
 
-def test_a_reference_that_is_none_is_wrong_usage() -> None:
+def test_an_invalid_reference_is_wrong_usage() -> None:
     result = chat("--target", "hf:half")
     assert result.code == 2
     assert "hf:OWNER/REPO" in result.err
 
 
-def test_a_stopped_download_goes_on_with_the_next_chat(
+def test_a_stopped_download_continues_with_the_next_chat(
     hub: HubServer, online: dict[str, str]
 ) -> None:
     hub.add(Fault("*.gguf", host="cdn", bytes_per_s=300_000))

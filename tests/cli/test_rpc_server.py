@@ -53,9 +53,7 @@ def test_ready_is_a_line_for_people() -> None:
 @pytest.mark.skipif(sys.platform == "win32", reason="signals work differently there")
 @pytest.mark.parametrize("is_served", [False, True])
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 0), (signal.SIGINT, 130)])
-def test_it_ends_at_once_when_it_is_told_to(
-    number: signal.Signals, code: int, *, is_served: bool
-) -> None:
+def test_it_ends_at_once_on_request(number: signal.Signals, code: int, *, is_served: bool) -> None:
     with rpc_servers() as (server,), ExitStack() as held:
         if is_served:
             held.enter_context(client_of(server.endpoint))
@@ -63,7 +61,7 @@ def test_it_ends_at_once_when_it_is_told_to(
         assert server.process.wait(TIMEOUT_S) == code
 
 
-def test_a_client_that_is_none_does_not_end_it() -> None:
+def test_an_invalid_client_does_not_end_it() -> None:
     with rpc_servers() as (server,):
         host, _, port = server.endpoint.partition(":")
         with socket.create_connection((host, int(port))) as client:
@@ -79,7 +77,7 @@ def test_free_memory_is_what_is_free() -> None:
     assert 0 < free < total == psutil.virtual_memory().total
 
 
-def test_no_more_memory_is_told_than_may_be() -> None:
+def test_no_more_memory_is_reported_than_allowed() -> None:
     options = ("--device", "CPU", "--memory", "3MB")
     with rpc_servers(1, *options) as (server,):
         ((total, free),) = ask_server(server.endpoint).memory
@@ -129,7 +127,7 @@ def test_a_refusal_as_json() -> None:
     assert (result.code, json.loads(result.out)["error"]["code"]) == (2, "no-ipv6")
 
 
-def test_a_port_in_use_is_told_in_one_line() -> None:
+def test_a_port_in_use_is_reported_in_one_line() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         result = paceline("rpc-server", "--port", str(port))

@@ -68,7 +68,7 @@ def test_what_is_read_is_kept_unless_that_is_off(
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 0), (signal.SIGINT, 130)])
-def test_it_ends_when_it_is_told_to(number: signal.Signals, code: int) -> None:
+def test_it_ends_on_request(number: signal.Signals, code: int) -> None:
     with served() as (process, url):
         assert ask(url).status_code == 200
         process.send_signal(number)
@@ -98,7 +98,7 @@ def test_the_reply_under_way_is_completed() -> None:
         assert [each.status_code for each in replies] in ([], [503])
 
 
-def test_a_port_in_use_is_told_in_one_line() -> None:
+def test_a_port_in_use_is_reported_in_one_line() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         code, said = refusal("--port", str(port))

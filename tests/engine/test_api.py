@@ -158,7 +158,9 @@ def test_what_a_prompt_can_be() -> None:
         ({"max_tokens": 0}, "value-out-of-range"),
     ],
 )
-def test_what_cannot_be_is_told_before_anything_runs(options: dict[str, Any], code: str) -> None:
+def test_what_cannot_be_is_reported_before_anything_runs(
+    options: dict[str, Any], code: str
+) -> None:
     with load() as pair:
         with pytest.raises(UserError) as caught:
             reply_of(pair, **options)
@@ -316,7 +318,7 @@ def test_another_thread_can_cancel() -> None:
 # ------------------------------------------------------------------------------------ on the way
 
 
-def test_every_event_is_told() -> None:
+def test_every_event_is_reported() -> None:
     events: list[Event] = []
     with load() as pair:
         steps = list(reply_of(pair, on_event=events.append))
@@ -347,7 +349,7 @@ def test_another_strategy_in_mid_reply() -> None:
     assert {d.drafter for d in reply.stats.by_drafter} == {"Knowing", "mine", "<lambda>"}
 
 
-def test_a_drafter_with_a_bug_is_named_and_the_reply_goes_on(
+def test_a_drafter_with_a_bug_is_named_and_the_reply_continues(
     allow_warnings: Callable[[str], None], caplog: pytest.LogCaptureFixture
 ) -> None:
     allow_warnings("unexpected failure in the engine")

@@ -226,13 +226,13 @@ def test_lookups_are_asked_in_their_order_until_one_is_worth_it() -> None:
     assert [name for name, _ in control.offers] == ["b", "b", "c"]
 
 
-def test_a_drafter_that_cannot_be_made_is_told_as_such() -> None:
+def test_a_drafter_that_cannot_be_made_is_reported_as_such() -> None:
     with pytest.raises(UserError, match="draft model"):
         make_chain(parse_strategy("suffix+draft:n_max=auto"), bench(), TurnMeter(), Knowledge())
 
 
 @pytest.mark.parametrize("reason", ["plain", "ledger", "shut"])
-def test_in_a_plain_step_nobody_is_asked(reason: Reason) -> None:
+def test_in_a_plain_step_no_drafter_is_asked(reason: Reason) -> None:
     a, model = Lookup(copy(REPLY, 4)), Model(copy(REPLY, 4))
     text = text_of(Script(n_max=0, reason=reason), a=a, model=model)
     proposal = text.propose()
@@ -242,7 +242,7 @@ def test_in_a_plain_step_nobody_is_asked(reason: Reason) -> None:
     assert text.decision == Decision("", 0, reason, 2.0, 1.5)
 
 
-def test_without_room_the_controller_is_asked_all_the_same() -> None:
+def test_without_room_the_controller_is_asked_anyway() -> None:
     control = Script()
     a = Lookup(copy(REPLY, 4))
     text = text_of(control, a=a)
@@ -270,7 +270,7 @@ def test_a_model_that_is_not_wanted_drafts_nothing_and_the_lookup_does() -> None
 
 
 @pytest.mark.parametrize("n", [1, 2, 3])
-def test_the_models_loop_ends_behind_the_token_that_the_controller_says_no_to(n: int) -> None:
+def test_the_models_loop_ends_after_the_token_that_the_controller_says_no_to(n: int) -> None:
     control = Script(n_drafts=n)
     model = Model(copy(REPLY, 9))
     model.n_backlog = 5
@@ -705,7 +705,7 @@ def test_what_deciding_took_is_not_counted_after_a_pause(
 
 
 @pytest.mark.parametrize("had_pause", [False, True])
-def test_a_step_without_a_decision_is_told_where_there_was_no_pause(
+def test_a_step_without_a_decision_is_reported_where_there_was_no_pause(
     monkeypatch: pytest.MonkeyPatch, had_pause: bool
 ) -> None:
     control = Script(n_max=0, reason="ledger", wait=1)
@@ -793,7 +793,7 @@ def test_an_end_that_was_drafted_ends_the_reply() -> None:
         assert decoder.generated[-1] == EOG
 
 
-def test_what_was_drafted_behind_an_end_is_not_judged() -> None:
+def test_what_was_drafted_after_an_end_is_not_judged() -> None:
     control = Script()
     decoder = controlled(control, "abc", model=Model(copy("abcdefgh", 6)))
     run(decoder)

@@ -312,7 +312,7 @@ def test_without_a_draft_model_nothing_is_guessed() -> None:
 
 
 @pytest.mark.parametrize("n_ctx", [512, 4096], ids=["short", "long"])
-def test_a_draft_model_with_a_shorter_context_goes_on_drafting(
+def test_a_draft_model_with_a_shorter_context_continues_drafting(
     monkeypatch: pytest.MonkeyPatch, n_ctx: int
 ) -> None:
     """It reads the text's end anew where the text has outgrown it, in the prompt or after it."""

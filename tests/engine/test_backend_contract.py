@@ -225,7 +225,7 @@ def test_a_flag_that_was_set_stops_the_next_decode(loaded: Loaded, model: Langua
     assert np.array_equal(fresh(model, tokens_of(model, 6)), expected)
 
 
-def test_a_decode_is_told_while_it_runs_and_after_it(model: LanguageModel) -> None:
+def test_a_decode_is_reported_while_it_runs_and_after_it(model: LanguageModel) -> None:
     assert model.decoding is None
     before = model.native_s
     model.decode(tokens_of(model, 7), 1)
@@ -402,7 +402,7 @@ def test_a_file_that_is_not_there_is_refused(loaded: Loaded, tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("loaded", BACKENDS, indirect=True)
-def test_a_load_is_told_and_can_be_cancelled(loaded: Loaded) -> None:
+def test_a_load_is_shown_and_can_be_cancelled(loaded: Loaded) -> None:
     flag = CancelFlag()
     told: list[float] = []
     load_it = partial(load, loaded.backend, loaded.path, flag)

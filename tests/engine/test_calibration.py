@@ -433,7 +433,7 @@ def test_memory_that_runs_out_empties_the_contexts(clock: Clock) -> None:
     assert not pair.is_lost
 
 
-def test_a_failed_computation_is_told(clock: Clock) -> None:
+def test_a_failed_computation_is_reported(clock: Clock) -> None:
     pair, calibration = failing(clock, ComputeFailedError("compute-failed", "No."))
     with pytest.raises(ComputeFailedError):
         finish(calibration)

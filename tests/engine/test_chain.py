@@ -60,7 +60,7 @@ def test_the_first_lookup_that_finds_something_drafts_alone() -> None:
     assert (c.begun, m.begun) == (0, 0)  # those that are not needed do not even begin
 
 
-def test_the_model_drafts_where_lookups_find_nothing_and_one_goes_on_behind_it() -> None:
+def test_the_model_drafts_where_lookups_find_nothing_and_one_continues_after_it() -> None:
     a, b, c = Lookup(nothing), Lookup(copy(REPLY, 9, behind=3)), Lookup(copy(REPLY, 9, behind=3))
     model = Member(copy(REPLY, 4))
     chain = chain_of(a=a, b=b, c=c, model=model)
@@ -95,7 +95,7 @@ def test_a_lookup_that_cannot_extend_is_passed_over() -> None:
     assert parts(propose(chain)) == [("model", "The "), ("b", "qu")]
 
 
-def test_nothing_goes_on_behind_an_end_or_behind_no_draft() -> None:
+def test_nothing_continues_after_an_end_or_after_no_draft() -> None:
     a = Lookup(copy("ab" * 9, 9, behind=1))
     assert propose(chain_of(a=a, model=Member(copy("a", 9)))).tokens == [97, EOG]
     assert a.asked == [("propose", 10)]
@@ -155,7 +155,7 @@ def test_counts_are_those_of_counting_token_by_token(
     assert places[:n_model] == [0] * min(n_model, len(places))  # places within the whole draft
 
 
-def test_a_drafter_that_has_not_begun_is_told_nothing() -> None:
+def test_a_drafter_that_has_not_begun_gets_no_reports() -> None:
     a, b = Lookup(copy(REPLY, 2)), Lookup(nothing)
     chain = chain_of(a=a, b=b)
     chain.observe(propose(chain), 1, 0)
@@ -232,7 +232,7 @@ def test_a_member_that_breaks_leaves_the_others_working(broken: str, method: str
         assert members[broken].closed == 1  # it may hold something
 
 
-def test_a_lookup_that_breaks_behind_the_model_costs_its_own_part_only() -> None:
+def test_a_lookup_that_breaks_after_the_model_costs_its_own_part_only() -> None:
     lookup = Lookup(nothing)
     lookup.extend = explode  # type: ignore[method-assign]
     chain = chain_of(a=lookup, model=Member(copy(REPLY, 4)))
@@ -386,7 +386,7 @@ def test_a_grammar_that_cannot_read_on_ends_the_draft_and_not_the_reply() -> Non
     assert grammar.n_open == [1]
 
 
-def test_an_extension_is_legal_behind_the_models_draft() -> None:
+def test_an_extension_is_legal_after_the_models_draft() -> None:
     grammar = TextsGrammar(b"abcd", b"bacd", b"abzz")
     chain = chain_of(grammar, a=Lookup(copy("abzy", 9, behind=1)), model=Member(copy("abzz", 2)))
     assert parts(propose(chain)) == [("model", "ab"), ("a", "z")]

@@ -84,7 +84,7 @@ def test_the_first_other_token_ends_the_reply(desk: Desk, strategy: str, place: 
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
-def test_a_reply_that_goes_on_longer_differs_at_the_old_end(desk: Desk, strategy: str) -> None:
+def test_a_longer_reply_differs_at_the_old_end(desk: Desk, strategy: str) -> None:
     plain = desk.ask()
     again = desk.ask(strategy=strategy, expected=plain.tokens[:20])
     assert desk.divergences == [TextDiverged(20, -1, plain.tokens[20])]

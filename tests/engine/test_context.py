@@ -159,7 +159,7 @@ def test_any_exception_leaves_a_true_book(error: type[BaseException]) -> None:
 # ----------------------------------------------------------------------------------- prefill
 
 
-def test_prefill_decodes_in_chunks_and_tells() -> None:
+def test_prefill_decodes_in_chunks_and_reports_progress() -> None:
     model = Moody()
     context = CachedContext(model)
     progress: list[int] = []
@@ -196,7 +196,7 @@ def test_a_second_prompt_decodes_what_is_not_there(
 
 
 @pytest.mark.parametrize("at", [0, 1, 4])
-def test_a_cancelled_prefill_goes_on_where_it_stopped(at: int) -> None:
+def test_a_cancelled_prefill_continues_where_it_stopped(at: int) -> None:
     model = Moody()
     context = CachedContext(model)
     model.trouble = ("cancel", at)

@@ -31,7 +31,7 @@ def streamed(bench: Bench, n_events: int) -> str:
 
 @pytest.mark.parametrize("how", ["off", "suffix:max=4"])
 @pytest.mark.parametrize("cut", [1, 7, 19, 38])
-def test_a_cut_reply_goes_on_as_if_it_had_not_been_cut(how: str, cut: int) -> None:
+def test_a_cut_reply_continues_as_if_it_had_not_been_cut(how: str, cut: int) -> None:
     asked = {"sampling": WARM, "strategy": strategy(how), "ignore_eog": True}
     whole = bench_of(talker()).finish(max_tokens=40, **asked)
     bench = bench_of(talker())
@@ -46,7 +46,7 @@ def test_a_cut_reply_goes_on_as_if_it_had_not_been_cut(how: str, cut: int) -> No
     assert new[-1].tokens[-1].text_end == len(whole.text), "places count from the reply's start"
 
 
-def test_it_goes_on_within_a_character() -> None:
+def test_it_continues_within_a_character() -> None:
     bench = bench_of(writer("a€b"))
     first = bench.finish(max_tokens=2)
     assert first.text == "a"
@@ -81,13 +81,13 @@ def test_a_text_of_other_tokens_is_read_as_text() -> None:
     assert first.tokens == (*b"Hello!", EOG)
 
 
-def test_what_holds_control_tokens_cannot_go_on() -> None:
+def test_what_holds_control_tokens_cannot_continue() -> None:
     failed = bench_of(writer()).fail(begun_text="I say <end> and")
     assert failed.code == "cannot-continue"
     assert "control tokens" in failed.message
 
 
-def test_where_the_context_is_full_nothing_goes_on() -> None:
+def test_where_the_context_is_full_nothing_continues() -> None:
     failed = bench_of(FakeModel(random_language(5), n_ctx=24)).ask(
         messages=ASK, begun=(97,) * 40, begun_text="a" * 40
     )

@@ -106,11 +106,11 @@ def check_continuation(
 
 @pytest.mark.parametrize("how", ["off", "suffix:max=4"])
 @pytest.mark.parametrize("text", TEXTS)
-def test_a_text_goes_on_as_it_stands(vocab: Vocabulary, text: str, how: str) -> None:
+def test_a_text_continues_as_it_stands(vocab: Vocabulary, text: str, how: str) -> None:
     check_continuation(vocab, 3, (), text, how)
 
 
-def test_cut_and_edited_replies_go_on(vocab: Vocabulary, trials: Callable[..., range]) -> None:
+def test_cut_and_edited_replies_continue(vocab: Vocabulary, trials: Callable[..., range]) -> None:
     for seed in trials(4, 150):
         rng = random.Random(seed)
         first, stream = said(bench_of(vocab, seed), max_tokens=rng.randint(1, 12))
@@ -123,7 +123,7 @@ def test_cut_and_edited_replies_go_on(vocab: Vocabulary, trials: Callable[..., r
             check_continuation(vocab, seed, first.tokens, text, rng.choice(["off", "suffix:max=3"]))
 
 
-def test_a_reply_that_goes_on_twice_is_the_whole_one(vocab: Vocabulary) -> None:
+def test_a_reply_continued_twice_equals_the_whole_one(vocab: Vocabulary) -> None:
     whole, _ = said(bench_of(vocab, 5), max_tokens=9)
     tokens: tuple[int, ...] = ()
     text = ""

@@ -131,7 +131,7 @@ def test_a_cancel_anywhere_leaves_what_was_known(clock: Clock, at: int) -> None:
         (ComputeFailedError("compute-failed", "It broke."), True),
     ],
 )
-def test_a_failure_is_told(clock: Clock, error: EngineError, *, is_lost: bool) -> None:
+def test_a_failure_is_reported(clock: Clock, error: EngineError, *, is_lost: bool) -> None:
     target = TimedModel(clock, flat(0.004))
     pair = pair_of(target)
 
@@ -246,7 +246,7 @@ def test_a_computation_that_fails_frees_the_models(clock: Clock) -> None:
     assert target.closed
 
 
-def test_widths_that_change_before_a_turn_are_told_and_measured_anew(
+def test_widths_that_change_before_a_turn_are_reported_and_measured_anew(
     clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bench = made(clock)

@@ -28,7 +28,7 @@ SCRIPT = """
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="a matter of glibc")
-def test_the_heap_keeps_what_was_freed_until_it_is_told_to_give_it_back() -> None:
+def test_the_heap_keeps_freed_memory_until_it_is_trimmed() -> None:
     done = subprocess.run(
         [sys.executable, "-c", textwrap.dedent(SCRIPT)],
         capture_output=True,

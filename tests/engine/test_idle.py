@@ -96,7 +96,7 @@ class Failing:
 
 
 @pytest.mark.parametrize("error", [MemoryError(), OSError(errno.ENOMEM, "no memory to map")])
-def test_a_job_without_memory_ends_and_the_others_go_on(error: Exception) -> None:
+def test_a_job_without_memory_ends_and_the_others_continue(error: Exception) -> None:
     model = FakeModel(random_language(1))
     pair = LoadedPair(FakeModel(random_language(1)), model, Facts(""))
     pair.uses_draft = True

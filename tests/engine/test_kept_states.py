@@ -201,7 +201,7 @@ def test_states_are_dropped_while_another_prompt_is_read() -> None:
 
 
 @pytest.mark.parametrize("owners", [("a",), ()])
-def test_a_reply_goes_on_whose_own_states_are_dropped(owners: tuple[str, ...]) -> None:
+def test_a_reply_continues_whose_own_states_are_dropped(owners: tuple[str, ...]) -> None:
     engine = Engine(reply="A long reply")
     engine.waiting.append(DropStates(owners))
     engine.ask(OTHER, A)
@@ -224,7 +224,7 @@ def test_files_go_of_models_that_are_not_loaded(tmp_path: Path, *, is_loaded: bo
     assert not file.exists()
 
 
-def test_a_whole_state_serves_what_goes_on_after_it() -> None:
+def test_a_whole_state_serves_what_continues_after_it() -> None:
     engine = Engine(n_block=0)
     engine.ask(TEXT, A)
     engine.ask(OTHER, B)

@@ -28,7 +28,7 @@ def test_a_mark_is_there_until_it_is_taken_away(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("key", ["", "q", "../../../../etc/x", "0123456789ABCDEF", KEY + "0"])
-def test_a_key_that_is_none_names_no_file(key: str, tmp_path: Path) -> None:
+def test_an_invalid_key_names_no_file(key: str, tmp_path: Path) -> None:
     assert mark_path(str(tmp_path), key) is None
     write_mark(str(tmp_path), key)
     assert read_mark(str(tmp_path), key) is None

@@ -219,7 +219,7 @@ def explained(stats: TurnStats) -> Reread:
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_the_first_difference_is_told_in_words(name: str) -> None:
+def test_the_first_difference_is_reported_in_words(name: str) -> None:
     case = CASES[name]
     engine = Engine()
     assert engine.ask(case.before, case.reply).reread is None
@@ -237,7 +237,7 @@ def test_what_is_counted_is_what_was_there_before() -> None:
     assert stats.n_reused == len("system: Be brief.\nBe kind.\nat 10:3")
 
 
-def test_old_messages_that_leave_are_told() -> None:
+def test_old_messages_that_leave_are_reported() -> None:
     engine = Engine(n_ctx=2048)
     texts = [f"{i} {LONG}" for i in range(4)]
     engine.ask(chat(*texts[:3], cuts=True), max_reply := "ok")
@@ -255,7 +255,7 @@ def test_old_messages_that_leave_are_told() -> None:
         (StateStorage(memory_bytes=100), "there was no room to keep this"),
     ],
 )
-def test_a_state_that_was_not_kept_is_told(storage: StateStorage | None, why: str) -> None:
+def test_a_state_that_was_not_kept_is_reported(storage: StateStorage | None, why: str) -> None:
     engine = Engine(storage)
     engine.ask(chat(LONG))
     engine.ask(chat("Something else"), owner=OTHER)
@@ -277,7 +277,7 @@ def test_nothing_is_said_where_all_was_reused() -> None:
     assert engine.ask(chat(LONGER), owner=OTHER).reread is None  # new text is not read again
 
 
-def test_models_that_were_loaded_anew_are_told() -> None:
+def test_models_that_were_loaded_anew_are_reported() -> None:
     engine = Engine()
     engine.ask(chat(LONG))
     engine.load()
@@ -288,7 +288,7 @@ def test_models_that_were_loaded_anew_are_told() -> None:
     )
 
 
-def test_a_memory_that_cannot_be_cut_is_told() -> None:
+def test_a_memory_that_cannot_be_cut_is_reported() -> None:
     engine = Engine(can_rollback=False, n_block=0)
     engine.ask(chat(LONG))
     found = explained(engine.ask(chat(f"{LONG} or not")))
@@ -320,7 +320,7 @@ def test_a_shorter_prompt_takes_no_longer_ones_place() -> None:
 
 @pytest.mark.parametrize("first", [CHAT, PRIVATE, StateOwner("programs", asker="one")])
 @pytest.mark.parametrize("second", [OTHER, PRIVATE, StateOwner("programs", asker="two")])
-def test_nobody_is_told_what_another_has_sent(first: StateOwner, second: StateOwner) -> None:
+def test_no_client_learns_what_another_one_has_sent(first: StateOwner, second: StateOwner) -> None:
     engine = Engine()
     engine.ask(chat(LONG, system=system("secret word")), owner=first)
     stats = engine.ask(chat(LONG, system=system("other")), owner=second)

@@ -91,7 +91,7 @@ def finished(bench: Bench, **options: object) -> TurnFinished:
 @pytest.mark.parametrize(
     "sampling", [SamplingParams(0), WARM, EDITED], ids=["cold", "warm", "edited"]
 )
-def test_each_token_of_a_reply_is_told_with_any_draft(
+def test_each_token_of_a_reply_is_reported_with_any_draft(
     strategy: str, sampling: SamplingParams, n: int
 ) -> None:
     bench = bench_of()
@@ -123,7 +123,7 @@ def test_the_end_is_told_by_its_name_and_what_comes_after_a_stop_is_not() -> Non
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
 @pytest.mark.parametrize("cut", [1, 13])
-def test_a_reply_that_goes_on_tells_what_is_new(strategy: str, cut: int) -> None:
+def test_a_continued_reply_reports_only_its_new_part(strategy: str, cut: int) -> None:
     bench = bench_of()
     whole = finished(bench)
     begun = finished(bench, max_tokens=cut)
@@ -137,7 +137,7 @@ def test_a_reply_that_goes_on_tells_what_is_new(strategy: str, cut: int) -> None
     assert sum(len(step.likely) for step in steps_of(bench, n_before)) == 40 - cut
 
 
-def test_an_end_that_is_forbidden_where_a_reply_goes_on_is_told_as_likely_as_it_was() -> None:
+def test_a_forbidden_end_of_a_continued_reply_keeps_its_reported_probability() -> None:
     def ending(tokens: Sequence[int]) -> np.ndarray:
         row = LANGUAGE(tokens)
         row[EOG] = 30.0
@@ -168,7 +168,7 @@ def test_a_reply_that_is_compared_is_told_up_to_the_first_difference(strategy: s
 
 @pytest.mark.parametrize("failure", [FULL, REFUSED, NO_MEMORY])
 @pytest.mark.parametrize("at", [1, 2, 5])
-def test_decodes_that_are_mended_are_told_like_others(failure: EngineError, at: int) -> None:
+def test_decodes_that_are_mended_are_reported_like_others(failure: EngineError, at: int) -> None:
     model = Failing(LANGUAGE)
     bench = bench_of(model)
     n_before, plain = len(bench.events), finished(bench, strategy=DRAFT)
@@ -183,7 +183,7 @@ def test_decodes_that_are_mended_are_told_like_others(failure: EngineError, at: 
         assert len(told) == 40
 
 
-def test_what_a_failed_decode_has_cut_off_is_not_told_later() -> None:
+def test_what_a_failed_decode_has_cut_off_is_not_reported_later() -> None:
     model = Failing(LANGUAGE)
     bench = bench_of(model)
     model.plan = {model.n_decodes + 3: BROKEN}

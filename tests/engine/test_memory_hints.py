@@ -110,7 +110,7 @@ def test_and_others_are_not_taken_for_them(why: str) -> None:
     assert not is_about_memory(why)
 
 
-def test_sizes_are_told_in_units() -> None:
+def test_sizes_are_shown_in_units() -> None:
     assert readable_size(3.5 * 2**20) == "4 MB"
     assert readable_size(1.5 * 2**30) == "1.6 GB"
     why = "failed to allocate CPU buffer of size 3221225472"

@@ -80,7 +80,7 @@ def test_a_wait_while_the_clock_is_read_does_not_turn_it_back(
 
 
 @needs_linux
-def test_a_clock_of_a_thread_that_has_ended_goes_on() -> None:
+def test_a_clock_of_a_thread_that_has_ended_continues() -> None:
     clocks: list[Clock | None] = []
     thread = threading.Thread(target=lambda: clocks.append(own_clock(model(computes_here=True))))
     thread.start()
@@ -145,7 +145,7 @@ def test_the_share_that_steps_had_follows_and_comes_back() -> None:
     assert pace.wait == pytest.approx(1.0, rel=0.01)
 
 
-def test_people_are_told_the_seconds_that_pass() -> None:
+def test_the_elapsed_seconds_are_shown() -> None:
     knowledge = Knowledge()
     for _ in range(4):
         knowledge.costs.add(1, 0, 0.01)

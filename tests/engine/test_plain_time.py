@@ -279,7 +279,7 @@ def test_a_clock_that_stands_still_is_no_error() -> None:
     assert plain.estimate() is None
 
 
-def test_the_first_token_alone_tells_nothing_of_plain_speed() -> None:
+def test_the_first_token_alone_says_nothing_about_plain_speed() -> None:
     knowledge = Knowledge()
     for _ in range(4):
         knowledge.recent.add(0.01)

@@ -112,7 +112,7 @@ def conversations(draw: st.DrawFn) -> list[ChatMessage]:
     n_ctx=st.sampled_from([250, 600]),
     max_tokens=st.sampled_from([10, 500]),
 )
-def test_a_chat_that_goes_on_always_fits_and_a_cut_never_comes_back(
+def test_a_chat_that_continues_always_fits_and_a_cut_never_comes_back(
     name: str, messages: list[ChatMessage], n_ctx: int, max_tokens: int
 ) -> None:
     t = template((TEMPLATES | LIARS)[name])
@@ -368,7 +368,7 @@ def test_a_question_tells_what_the_turn_then_has(source: str) -> None:
             assert counted.n_tokens == started.n_prompt
 
 
-def test_a_cut_is_told_in_words_and_the_next_turn_reuses_the_prompt() -> None:
+def test_a_cut_is_reported_in_words_and_the_next_turn_reuses_the_prompt() -> None:
     desk = Desk()
     reused = []
     for n in range(1, 60, 2):

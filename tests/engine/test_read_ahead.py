@@ -229,7 +229,7 @@ def test_exact_mode_reads_whole_pieces_at_their_places() -> None:
 
 
 @pytest.mark.parametrize("n_pieces", [0, 1, 2])
-def test_a_recurrent_memory_goes_on_also_after_a_stop(n_pieces: int) -> None:
+def test_a_recurrent_memory_continues_also_after_a_stop(n_pieces: int) -> None:
     model = model_of(alone=False, can_rollback=False, has_copies=True)
     model.keep_states(0)
     desk = Desk(model)
@@ -252,7 +252,7 @@ def test_a_recurrent_memory_goes_on_also_after_a_stop(n_pieces: int) -> None:
     assert desk.n_read - n_before <= n_prompt, "nothing was read twice"
 
 
-def test_without_a_store_only_what_goes_on_is_read() -> None:
+def test_without_a_store_only_what_continues_is_read() -> None:
     desk = Desk(model_of(n_block=N_BLOCK), keeps=False)
     assert desk.ahead(desk.turn(FIRST)).n_read == desk.n_read
     held = [*desk.model.tokens]

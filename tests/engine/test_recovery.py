@@ -92,7 +92,7 @@ def until_it_fails(decoder: Any) -> tuple[list[StepCommitted], EngineError | Non
     ids=["nan", "inf", "-inf", "one of many"],
 )
 @pytest.mark.parametrize("n", [0, 1, 3, 6])
-def test_tokens_before_a_bad_row_are_told_and_none_after_it(
+def test_tokens_before_a_bad_row_are_reported_and_none_after_it(
     n: int, bad: float, columns: slice | int
 ) -> None:
     """Put the bad row at each position of the reply, so in each row of a draft of `n` tokens."""
@@ -151,7 +151,7 @@ class Refusing(Sampler):
 
 @pytest.mark.parametrize("n", [0, 1, 4])
 @pytest.mark.parametrize("method", ["sample", "commit"])
-def test_tokens_before_a_sampling_error_are_told(n: int, method: str) -> None:
+def test_tokens_before_a_sampling_error_are_reported(n: int, method: str) -> None:
     for position in range(N_TOKENS + 1):  # the last one is never asked for: the control
         model, sampler = failing({}), Refusing(position, method)
         decoder = decoder_for(model, copying(n), sampler=sampler)
@@ -471,7 +471,7 @@ class Desk(Bench):
 
 @pytest.mark.parametrize("failure", [None, REFUSED, NO_MEMORY])
 @pytest.mark.parametrize("strategy", ["off", "draft:n_max=3:p_min=0"])
-def test_a_mended_reply_says_once_that_it_goes_on_plainly(
+def test_a_mended_reply_says_once_that_it_continues_plainly(
     failure: EngineError | None, strategy: str
 ) -> None:
     bench = Desk()
@@ -503,7 +503,7 @@ def test_a_refused_batch_without_a_draft_ends_the_turn_and_the_pair_stays() -> N
 
 
 @pytest.mark.parametrize("failure", [BROKEN, REFUSED, None])
-def test_text_that_a_stop_text_held_back_is_told_before_the_failure(
+def test_text_that_a_stop_text_held_back_is_reported_before_the_failure(
     failure: EngineError | None,
 ) -> None:
     """Include a failure by a bad row."""
@@ -528,7 +528,7 @@ def test_a_token_without_room_finishes_the_reply() -> None:
     bench.finish()
 
 
-def test_who_asks_for_drafts_in_a_reply_that_goes_on_plainly_is_refused() -> None:
+def test_who_asks_for_drafts_in_a_reply_that_continues_plainly_is_refused() -> None:
     bench = Desk()
 
     def tune(event: Event) -> None:
@@ -548,7 +548,7 @@ def test_who_asks_for_drafts_in_a_reply_that_goes_on_plainly_is_refused() -> Non
 @pytest.mark.parametrize(
     "plan", [{4: BROKEN}, dict.fromkeys(range(4, 7), NO_MEMORY)], ids=["broken", "no memory"]
 )
-def test_what_cannot_be_trusted_is_freed_and_then_the_failure_told(
+def test_untrusted_contexts_are_freed_before_the_failure_is_reported(
     plan: dict[int, EngineError],
 ) -> None:
     bench = Desk()
@@ -567,7 +567,7 @@ def test_what_cannot_be_trusted_is_freed_and_then_the_failure_told(
 
 
 @pytest.mark.parametrize("stops", [False, True])
-def test_a_bad_row_after_accepted_tokens_is_told_after_them(stops: bool) -> None:
+def test_a_bad_row_after_accepted_tokens_is_reported_after_them(stops: bool) -> None:
     """Also to one who stops the reply in between: bad numbers must not stay for the next."""
     bench = Desk()
 

@@ -121,7 +121,7 @@ def written(template: str, text: str, **options: object) -> tuple[TurnFinished, 
         (OPENED_UNLISTED, "user:hi\nassistant:[[ponder]][[/ponder]]"),
     ],
 )
-def test_an_answer_goes_on_as_an_answer(template: str, prompt: str) -> None:
+def test_an_answer_continues_as_an_answer(template: str, prompt: str) -> None:
     """The reasoning that the prompt opens is closed before it."""
     begun = "Hello wor"
     n_prompt = len(prompt.encode()) + len(begun)
@@ -146,7 +146,7 @@ def test_an_answer_goes_on_as_an_answer(template: str, prompt: str) -> None:
         ("<think>\nHm.\n</think>\n\nHello wor", "<think>\nHm.\n</think>\n\nHello wor"),
     ],
 )
-def test_a_reasoning_goes_on_as_a_reasoning(begun: str, context: str) -> None:
+def test_a_reasoning_continues_as_a_reasoning(begun: str, context: str) -> None:
     context = f"user: hi\nassistant:{context}"
     bench, model = bench_of(OPENS, b"ld!", len(context.encode()))
     finished, stream = reply(bench, begun_text=begun)
@@ -165,7 +165,7 @@ def test_learned_marks_are_those_of_the_model_again() -> None:
         assert finished.text == begun + stream == f"{begun}ld!"
 
 
-def test_a_reply_that_was_cut_within_its_reasoning_goes_on_there() -> None:
+def test_a_reply_that_was_cut_within_its_reasoning_continues_there() -> None:
     for template, text in (
         (OPENS, "Hm.\n</think>\n\nYes."),
         (UNLISTED, "[[ponder]]Hm.[[/ponder]]Y"),
@@ -279,7 +279,7 @@ def test_a_frame_of_control_tokens_is_not_shown() -> None:
     assert finished.text == "So.", "nor are control tokens that are no part of a mark"
 
 
-def test_an_answer_goes_on_within_its_frame() -> None:
+def test_an_answer_continues_within_its_frame() -> None:
     context = ControlVocabulary().tokenize("<u>hi<end><a> to=user<m>Hello wor", special=True)
     bench, model = bench_of(TOKENS, b"ld", len(context))
     finished, stream = reply(bench, begun_text="Hello wor")
@@ -296,7 +296,7 @@ def test_where_nothing_is_to_be_learned_nothing_is(template: str) -> None:
     ("template", "knows"),
     [(TURN, False), (OPENS, True), (ALWAYS_OPENS, True), (UNLISTED, True)],
 )
-def test_the_engine_tells_whether_marks_are_known(template: str, knows: bool) -> None:
+def test_the_engine_reports_whether_marks_are_known(template: str, knows: bool) -> None:
     bench, _ = bench_of(template, b"Yes.", len(prompt_of(template)))
     reply(bench)
     assert [e.knows_marks for e in bench.events if isinstance(e, TurnStarted)] == [knows]
@@ -380,7 +380,7 @@ GRANITE = """\
 {% endfor %}assistant:"""
 
 
-def test_a_choice_that_a_system_prompt_makes_void_is_told() -> None:
+def test_a_choice_that_a_system_prompt_makes_void_is_reported() -> None:
     system = ChatMessage.of_text("system", "Be brief.")
     for think, messages, n_notes in (
         ("on", (system, *HI), 1), ("off", (system, *HI), 1), ("on", HI, 0), ("", (system, *HI), 0),

@@ -118,7 +118,7 @@ def shared(*devices: DeviceInfo, **addresses: str) -> dict[str, tuple[str, int]]
     return {each.name: (each.shares, each.free_bytes // GIB) for each in told[1:]}
 
 
-def test_memory_of_one_machine_is_told_once() -> None:
+def test_memory_of_one_machine_is_reported_once() -> None:
     assert shared(*remote("here:1", 64), here="127.0.0.1") == {"RPC0": ("CPU", 40)}
     assert shared(*remote("tunnel:1", 32), tunnel="127.0.0.1") == {"RPC0": ("", 32)}
     two = [*remote("a:1", 24, 24), *remote("b:1", 24, n_before=2)]

@@ -125,7 +125,7 @@ def test_biases_and_penalties_come_before_the_grammar() -> None:
     ids=["off", "greedy", "top-k", "top-p", "min-p"],
 )
 @pytest.mark.parametrize("n", [4, 3000])
-def test_nothing_allowed_is_told(p: SamplingParams, n: int) -> None:
+def test_nothing_allowed_is_reported(p: SamplingParams, n: int) -> None:
     for rule, bias in ((lambda _text: (), ()), (lambda _text: {1}, (LogitBias(1, -INF),))):
         sampler = Sampler(dataclasses.replace(p, logit_bias=bias), 1, grammar=TokenGrammar(rule))
         for draw in (sampler.sample, sampler.draft):

@@ -146,7 +146,7 @@ def code_of(sampler: Sampler, row: list[float]) -> str:
     return caught.value.code
 
 
-def test_all_forbidden_is_told_apart_from_invalid_numbers() -> None:
+def test_all_tokens_forbidden_is_distinguished_from_invalid_numbers() -> None:
     biases = (LogitBias(0, -INF), LogitBias(1, -INF))
     all_but_one = Sampler(changed(logit_bias=biases), 1)
     all_three = Sampler(changed(logit_bias=biases), 1, [2])

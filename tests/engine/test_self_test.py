@@ -165,7 +165,7 @@ def load(backend: FakeBackend, hear: Callable[[Event], None]) -> None:
 
 
 @pytest.mark.parametrize("kind", [FakeBackend, Quiet])
-def test_each_load_is_told_as_complete_before_its_test_begins(kind: type[FakeBackend]) -> None:
+def test_each_load_is_reported_as_complete_before_its_test_begins(kind: type[FakeBackend]) -> None:
     models = {"target": Odd(), "draft": Odd(max_rows=1)}
     told: list[tuple[Event, list[int]]] = []
     load(kind(dict(models)), lambda event: told.append((event, list(models[at(event)].widths))))
@@ -184,7 +184,7 @@ def at(event: Event) -> str:
     return event.stage if isinstance(event, LoadProgressed) else "target"
 
 
-def test_what_the_test_finds_out_is_told() -> None:
+def test_what_the_test_finds_out_is_reported() -> None:
     events: list[Event] = []
     models = {"target": Odd(can_rollback=False), "draft": Odd()}
     for model in models.values():  # what a backend says before it was tried

@@ -56,7 +56,7 @@ def test_a_turn_from_start_to_finish(monkeypatch: pytest.MonkeyPatch) -> None:
     assert finished.stats.n_prompt == PROMPT_LENGTH
 
 
-def test_figures_are_told_a_few_times_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_figures_are_reported_a_few_times_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
     bench = Bench(target=writer())
     bench.load()
     monkeypatch.setattr(turn, "REPORT_S", 0.0)  # at once

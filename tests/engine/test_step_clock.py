@@ -48,7 +48,7 @@ def test_a_width_is_warm_when_the_step_before_had_it(timed: Timed) -> None:
     assert not any(lap.had_pause for lap in laps)
 
 
-def test_seconds_in_which_the_thread_did_not_run_are_told(timed: Timed) -> None:
+def test_seconds_in_which_the_thread_did_not_run_are_reported(timed: Timed) -> None:
     laps = [timed.step(1, held_s=held_s) for held_s in (0.0, 0.25, 0.0, 0.75)]
     assert [lap.held_s for lap in laps] == pytest.approx([0.0, 0.25, 0.0, 0.75])
     assert [lap.seconds for lap in laps] == pytest.approx([1.0] * 4)

@@ -35,7 +35,7 @@ def ended(reply: str = REPLY, **options: object) -> TurnFinished:
         (("three",), "One, two.", ""),
     ],
 )
-def test_the_stop_text_that_ended_a_reply_is_told(
+def test_the_stop_text_that_ended_a_reply_is_reported(
     stop: tuple[str, ...], text: str, stopped_by: str, strategy: str
 ) -> None:
     finished = ended(stop=stop, strategy=strategy)
@@ -47,7 +47,7 @@ def test_the_stop_text_that_ended_a_reply_is_told(
     ("options", "reason"),
     [({"stop": ("twofold", "three!")}, "length"), ({"expected": (1,)}, "cancelled")],
 )
-def test_no_stop_text_is_told_where_a_reply_ended_otherwise(
+def test_no_stop_text_is_reported_where_a_reply_ended_otherwise(
     options: dict[str, object], reason: str
 ) -> None:
     finished = ended("One, two, three", **options)
@@ -55,7 +55,7 @@ def test_no_stop_text_is_told_where_a_reply_ended_otherwise(
     assert ended("One, two", stop=("three",)).stopped_by == ""
 
 
-def test_a_reply_that_goes_on_tells_the_next_stop_text() -> None:
+def test_a_continued_reply_reports_the_next_stop_text() -> None:
     first = ended("One, two; three", stop=(", ", "; "))
     assert first.stopped_by == ", "
     begun = {"begun": first.tokens, "begun_text": first.text}

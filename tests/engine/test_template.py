@@ -110,7 +110,7 @@ def test_name_and_vocabulary_tell_the_format_of_a_file_without_a_template(found:
     assert template.stops == ()  # tokens end its turns
 
 
-def test_a_text_that_goes_on_has_no_turns() -> None:
+def test_a_text_that_continues_has_no_turns() -> None:
     template = ChatTemplate(CONTINUE.source, VOCAB)
     assert template.render(chat("Once upon", " a time", " there")) == "Once upon a time there"
     assert template.stops == ()
@@ -344,7 +344,7 @@ def test_a_system_prompt_that_is_taken_stays() -> None:
 
 
 @pytest.mark.parametrize("messages", [HI, chat("hi", system="Be brief.")])
-def test_a_refusal_is_told_in_the_templates_words(messages: tuple[ChatMessage, ...]) -> None:
+def test_a_refusal_is_reported_in_the_templates_words(messages: tuple[ChatMessage, ...]) -> None:
     error = failure("{{ raise_exception('Roles must alternate') }}", messages)
     assert error.code == "template-refused"
     assert "Roles must alternate" in error.message

@@ -70,7 +70,7 @@ def template(source: str, think: str = "") -> ChatTemplate:
 
 
 @pytest.mark.parametrize("name", SWITCHES)
-def test_a_template_tells_what_switch_it_has(name: str) -> None:
+def test_a_template_shows_its_switch_for_reasoning(name: str) -> None:
     source, choices = SWITCHES[name]
     assert template(source).switch.choices == choices
     prompts = {template(source, choice).render(HI) for choice in choices}

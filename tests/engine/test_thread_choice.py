@@ -264,7 +264,7 @@ def test_others_cpu_time_counts_and_the_own_does_not(monkeypatch: pytest.MonkeyP
     assert foreign() == 0.0
 
 
-def test_this_machine_tells_what_others_use() -> None:
+def test_this_machine_reports_the_load_of_other_programs() -> None:
     foreign = ForeignLoad()
     time.sleep(0.05)
     assert 0 <= foreign() < 10 * (psutil.cpu_count() or 1)
@@ -292,7 +292,7 @@ def load(model: FakeModel, params: ModelParams = AUTO, client: InlineClient | No
 
 
 @pytest.mark.usefixtures("quiet_machine")
-def test_a_load_tells_a_choice_that_is_not_the_default(clock: Clock) -> None:
+def test_a_load_reports_a_choice_that_is_not_the_default(clock: Clock) -> None:
     model = Threaded(clock, lambda t, n: 0.002 + 0.001 * t * (n == 1))
     loaded = load(model)
     assert isinstance(loaded, PairLoaded)

@@ -170,7 +170,7 @@ def test_where_texts_begin_and_end(parts: list[int | Gap], index: int, n: int) -
     assert gaps.whole(index) == whole
 
 
-def test_the_vectors_of_a_gap_are_told_by_its_digest() -> None:
+def test_the_vectors_of_a_gap_are_identified_by_its_digest() -> None:
     assert gap("x", 2) == gap("x", 2)
     assert len({gap("x", 2), gap("y", 2), gap("x", 3), gap("x", 2, 1)}) == 4
 

@@ -463,7 +463,7 @@ def chat_of(*messages: ChatMessage, tools: Sequence[Tool] = TOOLS, **more: Any) 
     return Chat(messages, tools=ToolUse(tuple(tools), "none") if tools else None, **more)
 
 
-def test_the_engine_tells_the_model_of_the_tools_and_warns_where_that_is_text() -> None:
+def test_the_engine_gives_the_model_the_tools_and_warns_where_they_are_text() -> None:
     bench, model = bench_of(CHATML.source)
     assert isinstance(ask(bench, chat_of(*conversation())), TurnFinished)
     started = bench.started
@@ -481,7 +481,7 @@ def test_the_engine_tells_the_model_of_the_tools_and_warns_where_that_is_text() 
     assert rendered.notes == started.notes
 
 
-def test_a_reply_goes_on_after_tools() -> None:
+def test_a_reply_continues_after_tools() -> None:
     bench, model = bench_of(CHATML.source)
     messages = conversation()[:5]
     finished = ask(bench, chat_of(*messages), begun_text="Snow")
@@ -596,7 +596,7 @@ def test_a_template_of_ones_own_comes_before_the_second() -> None:
         TOOLS_ALONE + "{{ [].x.y if tools and tools | length > 1 }}",  # it fails at these tools
     ],
 )
-def test_the_first_template_goes_on_where_the_second_does_not_work(source: str) -> None:
+def test_the_first_template_continues_where_the_second_does_not_work(source: str) -> None:
     bench = tool_bench(source)
     shown = rendered(bench, chat_of(*conversation()))
     assert shown.text.startswith("<|im_start|>")
@@ -605,7 +605,7 @@ def test_the_first_template_goes_on_where_the_second_does_not_work(source: str) 
     assert not shown.is_guessed
 
 
-def test_the_first_template_goes_on_where_the_second_has_no_such_choice() -> None:
+def test_the_first_template_continues_where_the_second_has_no_such_choice() -> None:
     thinks = "{% if enable_thinking is defined and not enable_thinking %}/quiet{% endif %}"
     bench = bench_of(CHATML.source + thinks, tool_template=FOR_TOOLS)[0]
     assert rendered(bench, chat_of(HI)).text.startswith("[for tools]")

@@ -65,7 +65,7 @@ BUILT = date(2026, 11, 29)
         (date(2026, 12, 2), f"Version {__version__}, built on 29 November 2026 (3 days ago)"),
     ],
 )
-def test_the_age_of_the_build_is_told(today: date, words: str) -> None:
+def test_the_age_of_the_build_is_reported(today: date, words: str) -> None:
     assert about.version_words(BUILT, today) == words
     assert about.version_words(None, today) == f"Version {__version__}"
 

@@ -405,7 +405,7 @@ def test_decisions_are_kept_with_the_reply(
     assert panel.why.isVisibleTo(panel)
 
 
-def test_a_run_without_decisions_tells_nothing_of_auto(
+def test_a_run_without_decisions_shows_nothing_of_auto(
     program: Program, client: FakeClient, qtbot: QtBot
 ) -> None:
     program.chat.send("Hello?")

@@ -204,7 +204,7 @@ def test_the_demo_pair_is_measured_shown_exported_and_taken(
 
 
 @in_thread
-def test_a_reply_goes_first_and_the_benchmark_goes_on_after_it(
+def test_a_reply_goes_first_and_the_benchmark_continues_after_it(
     real: Program, qtbot: QtBot, prompts: Path
 ) -> None:
     write_prompts(prompts, max_tokens=40)

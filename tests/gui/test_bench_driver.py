@@ -122,7 +122,7 @@ def test_it_asks_as_idle_work_and_forgets_at_the_end(desk: Desk) -> None:
     assert last.priority is Priority.PERSON, "it comes before the next reply"
 
 
-def test_what_runs_gives_way_and_is_made_again_behind_a_reset(desk: Desk) -> None:
+def test_what_runs_gives_way_and_is_made_again_after_a_reset(desk: Desk) -> None:
     desk.begin()
     desk.reset()
     first = desk.take(StartTurn)

@@ -186,7 +186,7 @@ def test_nothing_measured_is_said(qtbot: QtBot) -> None:
     assert not picture_of(report).isNull()
 
 
-def test_failures_and_other_texts_are_told(qtbot: QtBot) -> None:
+def test_failures_and_other_texts_are_reported(qtbot: QtBot) -> None:
     failure = Failure("one", "draft", "no-draft", "There is no draft model.", "Load one.")
     report = report_of(
         {"one": {"off": [4.0, 4.0], "suffix": [2.0, 2.0]}},

@@ -81,7 +81,7 @@ def test_what_is_seen_has_another_theme_at_once(chat: ChatView, qtbot: QtBot) ->
     assert brightest(chat) > 200
 
 
-def test_code_to_be_saved_is_told_once(chat: ChatView, qtbot: QtBot) -> None:
+def test_code_to_be_saved_is_reported_once(chat: ChatView, qtbot: QtBot) -> None:
     chat.show_path([ShownMessage("a", "assistant", "```python\nx = 1\n```\n")])
     told: list[tuple[str, str]] = []
     chat.requests.code_save_requested.connect(lambda language, code: told.append((language, code)))

@@ -76,7 +76,7 @@ def test_the_file_is_written(saving: Saving, qtbot: QtBot, tmp_path: Path) -> No
     assert file.read_bytes() == "é = 1?\n".encode()
 
 
-def test_what_can_not_be_written_is_told(saving: Saving, qtbot: QtBot, tmp_path: Path) -> None:
+def test_a_failed_write_is_reported(saving: Saving, qtbot: QtBot, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
     saving.saver.save("python", "x = 1")
     dialog = saving.files.dialog

@@ -163,7 +163,7 @@ def test_files_are_sent_with_the_text_and_alone(composer: Composer, qtbot: QtBot
     assert caught.args == ["", (FILE,)]
 
 
-def test_a_chip_tells_name_size_and_tokens(composer: Composer) -> None:
+def test_a_chip_shows_name_size_and_tokens(composer: Composer) -> None:
     composer.files.add([FILE, FILE, OTHER])
     first, second = composer.files.chips
     assert first.name.text() == "notes.py · 600 B · ≈ 150 tokens"

@@ -67,7 +67,7 @@ def test_text_can_be_read(theme: Theme) -> None:
 
 
 @THEMES
-def test_graphics_can_be_told_from_their_ground(theme: Theme) -> None:
+def test_graphics_can_be_distinguished_from_their_background(theme: Theme) -> None:
     bad = {}
     for ink, ground in pairs(GRAPHICS):
         ratio = contrast(getattr(theme, ink), getattr(theme, ground))

@@ -220,7 +220,7 @@ def test_wanted_settings_are_those_of_both_columns(form: LoadForm) -> None:
     assert form.draft_params("b") == ModelParams("b", **wanted)
 
 
-def test_wrong_shares_are_told(form: LoadForm) -> None:
+def test_wrong_shares_are_reported(form: LoadForm) -> None:
     shares = form.target.fields["tensor_split"]
     shares.setText("3, x")
     assert form.problem == "“x” is no share: give numbers such as 3, 1."

@@ -114,7 +114,7 @@ def world(window: QWidget) -> World:
     return World(window)
 
 
-def test_what_earlier_runs_have_left_is_shown_and_not_told(window: QWidget) -> None:
+def test_what_earlier_runs_have_left_is_shown_and_not_reported(window: QWidget) -> None:
     left = [Download(id_, request(), (), "failed", problem="Gone.") for id_ in "12"]
     world = World(window, *left)
     assert [download.id for download in world.controller.model.downloads] == ["2", "1"]
@@ -146,7 +146,7 @@ def test_a_drafter_that_is_no_model_is_not_offered(world: World) -> None:
 @pytest.mark.parametrize(
     ("status", "level", "ended"), [("failed", "error", ["failed"]), ("paused", "warning", [])]
 )
-def test_what_goes_wrong_is_told_each_time(
+def test_what_goes_wrong_is_reported_each_time(
     world: World, status: Status, level: str, ended: list[str]
 ) -> None:
     id_ = world.controller.add(request())

@@ -79,7 +79,7 @@ def test_what_a_download_is_called() -> None:
     assert title(replace(RUNNING, request=SPLIT)) == "Big-Q8_0"
 
 
-def test_the_newest_is_on_top_and_a_change_is_told_once(model: DownloadsModel) -> None:
+def test_the_newest_is_on_top_and_a_change_is_reported_once(model: DownloadsModel) -> None:
     told: list[list[str]] = []
     model.changed.connect(lambda: told.append([d.id for d in model.downloads]))
     for shown in ([], [state("a")], [state("a")], [state("a"), state("b")]):

@@ -308,7 +308,7 @@ def test_a_stopped_process_is_noticed_and_replaced_and_its_mark_is_shown_again(
 # ------------------------------------------------------------------------- death between replies
 
 
-def test_a_kill_while_idle_is_told_at_once_and_touches_no_reply(
+def test_a_kill_while_idle_is_reported_at_once_and_touches_no_reply(
     window: Program, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     reply = send(window, max_tokens=10)

@@ -145,7 +145,7 @@ def test_an_empty_chat_cannot_be_exported(program: Program, client: FakeClient) 
     assert action.isEnabled()
 
 
-def test_a_folder_that_takes_no_files_is_told(
+def test_a_folder_that_takes_no_files_is_reported(
     talked: Program, tmp_path: Path, qtbot: QtBot, notices: list[Notice]
 ) -> None:
     (tmp_path / "file").write_text("no folder")
@@ -184,7 +184,7 @@ def test_the_sidebar_copies_a_chat_as_markdown(
     assert QGuiApplication.clipboard().text().endswith("## Reply\n\nNot much.\n")
 
 
-def test_an_imported_chat_is_told_from_one_with_its_title_and_has_its_folder(
+def test_an_imported_chat_is_distinguished_from_one_with_its_title_and_has_its_folder(
     talked: Program, tmp_path: Path, qtbot: QtBot
 ) -> None:
     session, file = talked.session, tmp_path / "chat.json"
@@ -208,7 +208,7 @@ def test_an_imported_chat_is_told_from_one_with_its_title_and_has_its_folder(
     assert all("from Paceline" in second_line(summary, 0.0) for summary in new)
 
 
-def test_of_several_files_the_good_ones_are_imported_and_the_others_told(
+def test_good_files_are_imported_and_the_others_reported(
     program: Program, tmp_path: Path, qtbot: QtBot, notices: list[Notice]
 ) -> None:
     message = {"id": "a", "parent": None, "role": "user", "content": "Hi", "type": "text"}
@@ -284,7 +284,7 @@ def test_damaged_chats_of_a_file_are_named_and_what_is_lost_of_the_others_is_sai
     assert settings == dataclasses.replace(usual, system_prompt="Text")
 
 
-def test_a_chat_that_cannot_be_kept_is_told(
+def test_a_chat_that_cannot_be_kept_is_reported(
     program: Program, tmp_path: Path, qtbot: QtBot, notices: list[Notice],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
@@ -396,7 +396,7 @@ def test_attached_files_go_to_the_engine_and_survive_a_switch(
     assert talked.shown.conversation.path()[-2].attachments[0].name == "good.py"
 
 
-def test_what_cannot_be_attached_is_told_and_the_rest_is_attached(
+def test_what_cannot_be_attached_is_reported_and_the_rest_is_attached(
     program: Program, tmp_path: Path, qtbot: QtBot, notices: list[Notice]
 ) -> None:
     good, picture = tmp_path / "good.py", tmp_path / "picture.png"

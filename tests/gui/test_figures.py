@@ -89,7 +89,7 @@ def test_before_forty_steps_there_is_neither_a_ratio_nor_a_colour(speed: float) 
     assert head.sentence == "draft: 2.0 tokens per step, 67 % of the guesses were right."
 
 
-def test_the_first_replies_are_not_told_that_drafts_do_not_pay(
+def test_first_replies_do_not_say_that_drafts_do_not_pay(
     program: Program, client: FakeClient
 ) -> None:
     program.settings.set("n_replies", 0)
@@ -193,7 +193,7 @@ def test_a_reply_that_was_stopped_before_its_first_token_has_not_lost_the_earlie
     assert figures.stats_line(ended(structs.replace(stats, n_generated=0))) == ""
 
 
-def test_what_was_read_again_is_told_with_its_reason() -> None:
+def test_what_was_read_again_is_reported_with_its_reason() -> None:
     words = Sentence("{n:,} tokens were read again, since {why}.", {"n": 1204, "why": "it is so"})
     stats = structs.replace(STATS, reread=Reread("used", 1204, words))
     assert figures.stats_line(ended(stats)).endswith(" · 1,204 tokens read again")
@@ -204,7 +204,7 @@ def test_what_was_read_again_is_told_with_its_reason() -> None:
     )
 
 
-def test_a_busy_machine_is_told_in_the_details() -> None:
+def test_a_busy_machine_is_reported_in_the_details() -> None:
     for calm in (STATS, undrafted()):
         assert "machine busy" not in figures.stats_details(ended(calm))
         busy = structs.replace(calm, machine_busy=True)

@@ -77,9 +77,7 @@ def test_it_begins_where_something_was_chosen_last(
     dialog.reject()
 
 
-def test_a_dialog_that_goes_with_its_window_stands_in_nobodys_way(
-    window: QWidget, qtbot: QtBot
-) -> None:
+def test_a_dialog_that_closes_with_its_window_blocks_nothing(window: QWidget, qtbot: QtBot) -> None:
     chooser = FileChooser(window)
     passing = QDialog(window)
     chooser.ask_file(passing, "One", "")

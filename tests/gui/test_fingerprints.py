@@ -99,7 +99,7 @@ def test_a_hash_can_be_cancelled_and_begun_again(
     assert percents.count(0) >= 2
 
 
-def test_a_file_that_cannot_be_read_is_told(
+def test_a_file_that_cannot_be_read_is_reported(
     background: Background, qtbot: QtBot, tmp_path: Path
 ) -> None:
     hashes = ModelHashes(PairModel(background), background, background)

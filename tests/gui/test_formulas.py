@@ -217,7 +217,7 @@ def test_a_hit_in_the_source_marks_the_formula(qtbot: QtBot, chat: ChatView) -> 
     assert formula.height() > letters.height() == words.height(), "a fraction's"
 
 
-def test_the_tokens_of_a_formula_are_told_and_coloured(qtbot: QtBot, chat: ChatView) -> None:
+def test_the_tokens_of_a_formula_are_shown_and_coloured(qtbot: QtBot, chat: ChatView) -> None:
     text = "So $abcdefgh$."
     know(qtbot, "$abcdefgh$")
     reply = begin_reply(chat)

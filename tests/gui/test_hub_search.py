@@ -214,7 +214,7 @@ def test_an_end_does_not_wait_for_a_silent_hub(
     assert not search.is_searching
 
 
-def test_a_request_is_made_off_the_main_thread_and_a_bug_in_it_is_told(
+def test_a_request_is_made_off_the_main_thread_and_a_bug_in_it_is_reported(
     qtbot: QtBot, make_search: Callable[[], HubSearch], monkeypatch: pytest.MonkeyPatch,
     allow_warnings: Callable[[str], None],
 ) -> None:  # fmt: skip

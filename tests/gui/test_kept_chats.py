@@ -163,7 +163,7 @@ def test_the_open_chat_comes_back_with_its_place_colours_figures_and_panes(
 
 
 @pytest.mark.parametrize("ending", [CLOSED, INTERRUPTED], ids=["closed", "crashed"])
-def test_a_reply_that_was_cut_off_by_the_programs_end_keeps_its_text_and_can_go_on(
+def test_a_reply_that_was_cut_off_by_the_programs_end_keeps_its_text_and_can_continue(
     live: Callable[[], Life], ending: object
 ) -> None:
     first = live().load()
@@ -416,7 +416,7 @@ def test_a_private_chat_leaves_nothing_on_disk(live: Callable[[], Life]) -> None
 # ------------------------------------------------------------------------- when writing fails
 
 
-def test_a_problem_is_told_once_and_settles_by_itself(
+def test_a_problem_is_reported_once_and_settles_by_itself(
     live: Callable[[], Life],
     qtbot: QtBot,
     allow_warnings: Callable[[str], None],

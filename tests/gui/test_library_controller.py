@@ -295,7 +295,7 @@ def test_a_file_that_is_not_ours_or_in_use_is_not_deleted(
     assert second.exists()
 
 
-def test_a_file_that_cannot_be_moved_is_told(world: World, trash: Path, qtbot: QtBot) -> None:
+def test_a_file_that_cannot_be_moved_is_reported(world: World, trash: Path, qtbot: QtBot) -> None:
     (path,) = put(world.ours, "a.gguf")
     world.refresh(qtbot)
     trash.parent.write_text("in the way of the trash")

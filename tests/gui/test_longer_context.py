@@ -146,7 +146,7 @@ def test_what_was_sent_too_early_comes_back(program: Program, client: FakeClient
     assert "8k" in composer.held.button.text()
 
 
-def test_a_reply_that_cannot_go_on_leaves_no_failed_version(
+def test_a_reply_that_cannot_continue_leaves_no_failed_version(
     program: Program, client: FakeClient
 ) -> None:
     program.chat.send("Hello")

@@ -49,7 +49,7 @@ def replies(program: Program) -> list[ReplyView]:
 # ------------------------------------------------------------------------------------------- chat
 
 
-def test_a_long_wait_for_the_first_token_is_told_and_runs_down(
+def test_a_long_wait_for_the_first_token_is_shown_and_runs_down(
     program: Program, client: FakeClient, qtbot: QtBot
 ) -> None:
     program.chat.send("Hello?")

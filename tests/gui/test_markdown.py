@@ -230,7 +230,7 @@ def test_a_place_in_the_document_has_its_place_in_the_source() -> None:
         (trace("draft", 3, 2, None), "right guess · Draft model · 3rd of 4 · step 118"),
     ],
 )
-def test_a_token_is_told_in_words(given: TokenTrace, text: str) -> None:
+def test_a_token_is_described_in_words(given: TokenTrace, text: str) -> None:
     known = Provenance(Sources(registry.available()))
     known.add(committed("", given, step=118, n_drafted=4))
     record = known.record_at(0)

@@ -289,7 +289,7 @@ def replied(chat: ChatView, text: str, *, is_final: bool = True) -> ReplyView:
     return reply
 
 
-def test_only_web_addresses_leave_the_view_and_are_told_before(
+def test_only_web_addresses_leave_the_view_and_are_shown_before(
     chat: ChatView, qtbot: QtBot
 ) -> None:
     reply = replied(

@@ -123,7 +123,7 @@ def installed(host: QWidget, library: LibraryController) -> InstalledPage:
     return page
 
 
-def test_enter_goes_on_and_space_and_a_click_only_pick(
+def test_enter_continues_and_space_and_a_click_only_pick(
     qtbot: QtBot, installed: InstalledPage
 ) -> None:
     said = Said(installed)
@@ -423,7 +423,7 @@ def test_an_address_in_the_field_opens_its_repository(on_hub: OnHub, typed: str)
     assert not on_hub.search.repo, "an address that leads elsewhere is words"
 
 
-def test_what_is_typed_before_a_repository_is_opened_is_searched_for_behind_it(
+def test_what_is_typed_before_a_repository_is_opened_is_searched_for_after_it(
     on_hub: OnHub,
 ) -> None:
     on_hub.hub.found["wolf"] = [MODEL]

@@ -125,7 +125,7 @@ def act(view: ReplyView, name: str) -> None:
     button.click()
 
 
-def test_a_reply_goes_on_by_button_menu_and_key(
+def test_a_reply_continues_by_button_menu_and_key(
     program: Program, client: FakeClient, qtbot: QtBot
 ) -> None:
     go_on = program.window.actions_.continue_reply

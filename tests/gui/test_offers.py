@@ -314,7 +314,7 @@ def test_a_row_is_marked_by_what_is_picked_in_its_step() -> None:
     assert marked(Picks()) == []
 
 
-def test_every_row_tells_the_speed_that_is_expected_here() -> None:
+def test_every_row_shows_the_speed_that_is_expected_here() -> None:
     reading = Reading(8, 2e10, 2.5e10, 3e10)
     here = offer_of_entry(entry("wolf", card(n_bytes=4 * GB)))
     assert timed(here, Picks(), None) == here, "of this machine nothing is known"

@@ -231,7 +231,7 @@ def test_a_refused_pair_offers_what_to_take(pane: PairPane, judge: FakeJudge, qt
     qtbot.waitUntil(lambda: not pane.obstacle() and pane.judgement.judgement.status == "known")
 
 
-def test_the_bar_tells_everything_in_numbers_and_follows_the_context(
+def test_the_bar_shows_everything_in_numbers_and_follows_the_context(
     pane: PairPane, qtbot: QtBot
 ) -> None:
     pick(pane, qtbot)
@@ -253,7 +253,7 @@ def test_the_bar_tells_everything_in_numbers_and_follows_the_context(
 # ---------------------------------------------------------------------------------- the memory
 
 
-def test_how_a_target_goes_back_is_told_where_it_costs_something(pane: PairPane) -> None:
+def test_the_way_of_a_rollback_is_shown_where_it_costs_something(pane: PairPane) -> None:
     plan = plan_of(ModelParams("/m/7b.gguf"), None, free=24 * GIB)
     told = pane.memory.going_back
     pane.memory.details.toggle.setChecked(True)
@@ -313,7 +313,7 @@ def test_every_device_has_a_bar_of_its_own(pane: PairPane, judge: FakeJudge, qtb
     assert pane.memory.problem.isHidden()
 
 
-def test_the_parts_are_told_apart_without_colours() -> None:
+def test_the_parts_are_distinguished_without_colours() -> None:
     def grey(colour: str) -> int:
         return QColor(colour).convertTo(QColor.Spec.Hsl).lightness()
 

@@ -116,7 +116,7 @@ def test_what_was_saved_by_another_version_gives_way_to_the_default(
         model.use(strategy_named("nonsense"))
 
 
-def test_an_unusable_strategy_is_told(make_program: Callable[..., Program]) -> None:
+def test_an_unusable_strategy_is_reported(make_program: Callable[..., Program]) -> None:
     program = make_program(Settings(strategies=("eagle:n_max=4",)))
     text = program.window.chat_pane.errors.text.text()
     assert "eagle:n_max=4" in text

@@ -209,7 +209,7 @@ def test_a_schema_is_loaded_from_a_file(program: Program, tmp_path: Path, qtbot:
         ("cancelled", '{"a": ', False),
     ],
 )  # fmt: skip
-def test_json_that_was_cut_is_told(
+def test_json_that_was_cut_is_reported(
     program: Program, client: FakeClient, reason: FinishReason, text: str, *, is_told: bool
 ) -> None:
     program.window.panel.sampling.form.put_text("schema", '{"type": "object"}')

@@ -452,7 +452,7 @@ def test_a_pair_that_arrives_after_the_dialog_was_closed_is_offered(
     assert len(loads) == 1
 
 
-def test_a_failed_download_is_told_and_can_be_tried_again(
+def test_a_failed_download_is_reported_and_can_be_tried_again(
     qtbot: QtBot, make_world: Callable[..., World], server: HubServer
 ) -> None:
     world = make_world(endpoint=server.endpoint)

@@ -68,7 +68,7 @@ def chain_step(number: int) -> StepCommitted:
     return StepCommitted(number, traces, "x", counts, 0.004, 0.012, 0.001, 0.02)
 
 
-def test_several_drafters_of_one_step_are_told_apart(metrics: StepMetrics) -> None:
+def test_several_drafters_of_one_step_are_distinguished(metrics: StepMetrics) -> None:
     metrics.push(step_of("x", 0))
     metrics.push(chain_step(1))
     metrics.push(chain_step(2))
@@ -394,7 +394,7 @@ def test_a_bar_says_what_it_is(plot: SpeedPlot, metrics: StepMetrics, qtbot: QtB
     assert [list(marker.opts["x"]) for marker in markers] == [[], []]
 
 
-def test_the_end_of_a_reply_is_told_in_words(plot: SpeedPlot, metrics: StepMetrics) -> None:
+def test_the_end_of_a_reply_is_reported_in_words(plot: SpeedPlot, metrics: StepMetrics) -> None:
     fill(metrics, 10)
     plot.refresh(20.0)
     assert plot.bars_canvas.accessibleDescription() == ""

@@ -32,7 +32,7 @@ def test_it_follows_the_newest_steps(
     assert shown(n_steps, span).shown() == expected
 
 
-def test_paused_it_holds_while_the_reply_goes_on() -> None:
+def test_paused_it_holds_while_the_reply_continues() -> None:
     plot = shown(100)
     plot.pause(is_paused=True)
     plot.update(300)

@@ -121,7 +121,7 @@ def test_a_private_chat_says_that_it_is_one_and_is_dropped_when_it_is_left(
     assert len(client.all(ReadAhead)) == 1, "it is not asked for again"
 
 
-def test_what_was_stopped_for_something_else_goes_on_and_progress_is_told(
+def test_what_was_stopped_for_something_else_continues_and_progress_is_reported(
     program: Program, client: FakeClient, qtbot: QtBot
 ) -> None:
     open_chat(program)

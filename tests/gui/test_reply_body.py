@@ -56,7 +56,7 @@ def grow(body: ReplyBody, tokens: Provenance, text: str, seconds: float = 0.5) -
 # --------------------------------------------------------------------------------- reasoning
 
 
-def test_reasoning_is_folded_and_tells_its_time(body: ReplyBody, known_tokens: Provenance) -> None:
+def test_reasoning_is_folded_and_shows_its_time(body: ReplyBody, known_tokens: Provenance) -> None:
     grow(body, known_tokens, "<think>\nFirst the **file**.")
     (block,) = body.reasoning
     growing = block.header.text()
@@ -299,7 +299,7 @@ def test_code_is_saved_by_the_view_above(chat: ChatView, qtbot: QtBot) -> None:
     assert caught.args == ["python", "x = 1"]
 
 
-def test_pictures_are_told_by_their_description(chat: ChatView, qtbot: QtBot) -> None:
+def test_pictures_are_shown_by_their_description(chat: ChatView, qtbot: QtBot) -> None:
     reply = finished(chat, "![A *loop* `x`](https://a.org/x.png) ![](file:///etc/passwd)")
     settle(qtbot)
     assert reply.plain_text.split() == ["A", "loop", "x"]

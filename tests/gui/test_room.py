@@ -62,7 +62,7 @@ def test_soft_breaks_change_nothing_that_is_seen(text: str) -> None:
         assert broken == text, "short words stay whole"
 
 
-def test_a_name_that_is_cut_off_has_an_ellipsis_and_is_told_on_hover(
+def test_a_name_that_is_cut_off_has_an_ellipsis_and_is_shown_on_hover(
     qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     told: list[str] = []

@@ -62,7 +62,7 @@ def test_a_reply_without_figures_has_those_of_its_steps() -> None:
     assert values(replace(FAILED, steps=())) == [""] * 6
 
 
-def test_a_loss_is_not_told_in_the_first_replies() -> None:
+def test_a_loss_is_not_reported_in_the_first_replies() -> None:
     slow = structs.replace(STATS, plain_tokens_per_s=60.0, plain_low=55.0, plain_high=65.0)
     record = replace(RECORD, stats=slow)
     assert run_words.figures(record)[2].tone == "loss"
@@ -83,7 +83,7 @@ def test_plain_decoding_is_an_estimate_and_says_from_what() -> None:
     assert run_words.plain_words(busy) != told[7], "that the machine was busy is told"
 
 
-def test_a_change_of_strategy_and_all_that_was_set_is_told() -> None:
+def test_a_change_of_strategy_and_all_settings_are_reported() -> None:
     def row(name: str, **changes: Any) -> str:
         return dict(run_words.settings_rows(replace(RECORD, **changes))).get(name, "")
 
@@ -132,7 +132,7 @@ def test_a_continued_reply_has_the_figures_of_its_last_part_alone() -> None:
     assert run_words.times(nothing).verify_s == 0.0, "it was stopped before its first token"
 
 
-def test_whose_kernels_computed_is_told_where_it_is_known() -> None:
+def test_the_kernels_that_computed_are_reported_where_known() -> None:
     assert "Kernels" not in dict(run_words.settings_rows(RECORD))
     assert "Kernels" not in dict(run_words.settings_rows(FAILED))
     uses = [("q4_K", "own"), ("f32", "stock"), ("q6_K", "own"), ("attention", "own")]

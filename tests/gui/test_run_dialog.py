@@ -221,7 +221,7 @@ def test_a_long_reply_opens_without_a_gap(
     dialog.close()
 
 
-def test_the_live_plot_exports_what_is_shown_and_tells_where_it_cannot(
+def test_the_live_plot_exports_what_is_shown_or_reports_a_failure(
     program: Program, client: FakeClient, qtbot: QtBot, tmp_path: Path
 ) -> None:
     plot = program.window.panel.plot

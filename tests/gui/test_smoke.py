@@ -95,7 +95,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Finished:
     return Finished(out, run.returncode, stdout, stderr, own, engines)
 
 
-def test_it_ends_well_and_its_last_line_tells_the_figures(
+def test_it_ends_well_and_its_last_line_has_the_figures(
     finished: Finished,
 ) -> None:
     assert finished.returncode == 0, finished.stderr

@@ -85,7 +85,7 @@ def test_parts_of_a_draft_stand_one_behind_the_other_whatever_their_order_in_the
     }
 
 
-def test_what_stood_behind_the_end_was_not_judged() -> None:
+def test_what_stood_after_the_end_was_not_judged() -> None:
     found = judged_by_place([step(1, [("draft", 0), ("target", -1)], [("draft", 5, 1, 3)])])
     assert found == {"draft": [1, 1]}
     assert judged_by_place([step(1, [], [("draft", 5, 0, 5)])]) == {}

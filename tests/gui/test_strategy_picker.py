@@ -164,7 +164,7 @@ def test_the_list_is_used_by_keys_alone(
     assert model.current.name == found[1]
 
 
-def test_the_list_tells_title_id_and_use_to_screen_readers(
+def test_the_list_gives_title_id_and_use_to_screen_readers(
     picker: StrategyPicker, model: SpeculationModel
 ) -> None:
     model.choose("prompt-lookup")
@@ -374,7 +374,7 @@ def test_every_drafter_of_a_chain_has_its_section_and_a_long_title_is_not_cut(
     assert program.window.panel.draft_settings.fields["n_max"].value == 6
 
 
-def test_choosing_the_same_again_tells_nobody(model: SpeculationModel) -> None:
+def test_choosing_the_same_again_emits_no_signal(model: SpeculationModel) -> None:
     model.choose("prompt-lookup+draft")
     spy = QSignalSpy(model.drafter_changed)
     model.choose("draft+prompt-lookup")

@@ -93,7 +93,7 @@ def test_long_code_in_a_cell_breaks_between_its_words(body: ReplyBody, width: in
     assert body.plain_text == "Class\tConstant\n" + "\t".join(codes)
 
 
-def test_code_breaks_behind_signs_and_in_cells_alone(body: ReplyBody) -> None:
+def test_code_breaks_after_signs_and_in_cells_alone(body: ReplyBody) -> None:
     code = "a.b_c#d:e,f&g?h(i.jk"
     body.show_source(f"`{code}`\n\n| a |\n|---|\n| `{code}` |\n", is_final=True)
     assert body.answer.document().firstBlock().text() == code

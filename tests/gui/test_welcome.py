@@ -219,7 +219,7 @@ def writing_s(turn: RecordedTurn) -> float:
     return turn[-1][0] - next(at for at, event in turn if isinstance(event, StepCommitted))
 
 
-def test_it_goes_on_by_its_clock(qtbot: QtBot, recording: Recording) -> None:
+def test_it_continues_by_its_clock(qtbot: QtBot, recording: Recording) -> None:
     look.set_motion("full")
     now = [100.0]
     file = resources() / "examples" / "starter.jsonl"
@@ -301,7 +301,7 @@ def catalogued(
     models.close()
 
 
-def test_models_are_looked_for_behind_the_first_load(
+def test_models_are_looked_for_after_the_first_load(
     catalogued: Program, client: FakeClient, qtbot: QtBot
 ) -> None:
     assert catalogued.catalogue is not None

@@ -77,7 +77,7 @@ def test_a_model_takes_the_place_on_which_it_is_dropped(
 
 
 @pytest.mark.parametrize("below", ["", "deeper"])
-def test_folders_with_models_are_told_from_other_files(
+def test_folders_with_models_are_distinguished_from_other_files(
     zones: DropZones, asked: Asked, tmp_path: Path, below: str
 ) -> None:
     folder, notes = tmp_path / "models", tmp_path / "notes"

@@ -142,7 +142,7 @@ class AnswersContract:
             assert kinds(heard) == expected
             assert (ticket.answer, ticket.place) == (heard[-1], 0)
 
-    def test_what_concerns_all_is_told_to_watchers_before_the_asker(self, stage: Stage) -> None:
+    def test_events_for_all_reach_watchers_before_the_requester(self, stage: Stage) -> None:
         order: list[tuple[str, type[Event]]] = []
         stage.client.watch(lambda event: order.append(("watcher", type(event))))
         stage.client.watch(lambda event: order.append(("another", type(event))))
@@ -152,7 +152,7 @@ class AnswersContract:
         expected = [(who, kind) for kind in kinds(heard) for who in ("watcher", "another")]
         assert order == expected, "a turn's events are its asker's alone"
 
-    def test_a_death_answers_each_request_once_and_a_load_goes_on(self, stage: Stage) -> None:
+    def test_a_death_answers_each_request_once_and_a_load_continues(self, stage: Stage) -> None:
         stage.ask(LOAD)
         heard: dict[Command, list[Event]] = {TURN: [], CountTokens(Chat(())): [], LOAD: []}
         deaths: list[Event] = []

@@ -129,7 +129,7 @@ def test_a_reason_is_always_one_short_sentence_with_a_hint(
     assert told.code in {DIED, OUT_OF_MEMORY}
 
 
-def test_a_child_that_says_what_to_do_has_the_last_word() -> None:
+def test_a_sentence_that_a_child_printed_is_the_reason() -> None:
     told = death(UNAVAILABLE, "A part is missing. Install it again.")
     assert (told.reason, told.hint) == ("A part is missing. Install it again.", "")
     assert not told.is_native

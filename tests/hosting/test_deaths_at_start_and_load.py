@@ -53,7 +53,7 @@ def starts(tmp_path: Path) -> Path:
         ("import", "libllama.so: cannot open shared object file"),
     ],
 )
-def test_a_crash_loop_ends_behind_three_starts(
+def test_a_crash_loop_ends_after_three_starts(
     how: str, part: str, demo_pair: Pair, starts: Path
 ) -> None:
     now = 1000.0

@@ -246,7 +246,7 @@ MORE_FAULTS: dict[str, tuple[Fault, tuple[str, ...]]] = {
         *[pytest.param(*MORE_FAULTS[name], id=name, marks=long) for name in MORE_FAULTS],
     ],
 )
-def test_a_fault_is_told_as_what_it_is(
+def test_a_fault_is_reported_with_its_cause(
     breakable: Host,
     orders: Path,
     whole: str,

@@ -137,14 +137,14 @@ def test_kernels_that_left_a_mark_are_a_reason_for_the_same_load_again(
     assert third.next_try(CRASH) is None
 
 
-def test_other_events_are_nobodys_business() -> None:
+def test_other_events_are_ignored() -> None:
     watch = LoadWatch(PAIR)
     other = sample(TurnStarted)
     assert watch.hear(other) is other
     assert not watch.is_over
 
 
-def test_a_death_is_told_apart_by_its_code() -> None:
+def test_a_death_is_distinguished_by_its_code() -> None:
     assert isinstance(CRASH, Death)
     assert CRASH.is_native
     assert not KILLED.is_native

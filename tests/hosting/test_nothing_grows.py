@@ -125,7 +125,7 @@ def test_loading_in_place_of_what_is_loaded(
             assert host.service.pid == holder.pid
 
 
-def test_starting_over_behind_kills(
+def test_starting_over_after_kills(
     n: int, rig: MakeRig, allow_warnings: Callable[[str], None]
 ) -> None:
     allow_warnings("ended from outside")

@@ -43,7 +43,7 @@ def test_a_computer_is_on_its_battery_where_one_of_its_own_gives_power(
     assert is_on_battery(supplies(tmp_path, **kinds)) is is_on
 
 
-def test_a_computer_that_tells_nothing_of_its_power_is_on_none(
+def test_a_computer_that_reports_no_power_source_counts_as_on_mains(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("platform.system", lambda: "Linux")

@@ -218,7 +218,7 @@ def test_log_records_come_under_their_own_names_and_levels(
     ]
 
 
-def test_look_tells_once_of_a_death_between_two_commands(
+def test_look_reports_a_death_between_two_commands_once(
     rig: MakeRig, allow_warnings: AllowWarnings, caplog: pytest.LogCaptureFixture
 ) -> None:
     allow_warnings("crashed")
@@ -242,7 +242,7 @@ def test_look_tells_once_of_a_death_between_two_commands(
     assert r.submit(StartTurn(RawText("")))[-1].code == "no-model"
 
 
-def test_a_death_that_no_look_has_found_is_told_first_and_costs_no_other_process(
+def test_a_death_that_no_look_has_found_is_reported_first_and_costs_no_other_process(
     rig: MakeRig, allow_warnings: AllowWarnings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     allow_warnings("crashed")
@@ -273,7 +273,7 @@ def test_a_done_too_many_is_nonsense(rig: MakeRig, allow_warnings: AllowWarnings
     assert r.kinds.count(EngineDied) == 1
 
 
-def test_a_kill_by_this_program_is_not_told_as_one_from_outside(
+def test_a_kill_by_this_program_is_not_reported_as_one_from_outside(
     rig: MakeRig, monkeypatch: pytest.MonkeyPatch, allow_warnings: AllowWarnings
 ) -> None:
     monkeypatch.setattr(process, "END_S", 0.2)
@@ -316,7 +316,7 @@ def test_a_start_that_is_refused_says_nothing_of_the_file(
     assert isinstance(death, EngineDied)
 
 
-def test_a_child_that_cannot_be_started_is_told_as_that(
+def test_a_child_that_cannot_be_started_is_reported_as_such(
     rig: MakeRig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(*_: object) -> None:

@@ -53,7 +53,7 @@ def test_time_in_which_the_process_was_stopped_is_no_time_of_the_decode(clock: C
     assert time.of(100.0) < 2.5
 
 
-def test_a_decode_that_began_before_a_stop_and_is_first_seen_behind_it(clock: Clock) -> None:
+def test_a_decode_that_began_before_a_stop_and_is_first_seen_after_it(clock: Clock) -> None:
     clock.now += 3600
     assert DecodeTime(clock).of(100.0) <= 2 * BEAT_EVERY_S
 
@@ -129,7 +129,7 @@ def test_a_figure_that_is_missing_ends_no_pulse(
         assert beat.cpu_s > 0
 
 
-def test_a_system_that_tells_nothing_of_its_processes(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_system_that_reports_nothing_of_its_processes(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object) -> None:
         raise psutil.NoSuchProcess(1)
 

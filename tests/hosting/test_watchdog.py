@@ -40,7 +40,7 @@ def watched() -> Watched:
     return Watched()
 
 
-def test_silence_is_trouble_behind_five_seconds(watched: Watched) -> None:
+def test_five_seconds_of_silence_are_reported_as_trouble(watched: Watched) -> None:
     assert not watched.pass_time(SILENT_S - 0.1, beats=False)
     assert "not answered for 5 seconds" in watched.pass_time(0.3, beats=False)
 

@@ -183,7 +183,7 @@ def damaged(kit: Kit) -> Iterable[tuple[bytes, str]]:
     )
 
 
-def test_damaged_archives_are_told(kit: Kit, into: Path, tmp_path: Path) -> None:
+def test_damaged_archives_are_reported(kit: Kit, into: Path, tmp_path: Path) -> None:
     for i, (content, expected) in enumerate(damaged(kit)):
         archive = tmp_path / f"{i}.tar.gz"
         archive.write_bytes(content)
@@ -212,7 +212,7 @@ def test_the_sources_of_another_version_are_refused(kit: Kit, into: Path, tmp_pa
         ("ERROR: No matching distribution found for x", "No matching distribution found for x"),
     ],
 )
-def test_what_pip_cannot_do_is_told(kit: Kit, into: Path, words: str, expected: str) -> None:
+def test_what_pip_cannot_do_is_reported(kit: Kit, into: Path, words: str, expected: str) -> None:
     kit.use_pip(f"echo '{words}' && exit 1")
     with pytest.raises(BuildError, match=expected) as raised:
         build(into, None, kit.say)
@@ -229,7 +229,7 @@ def test_without_a_compiler_nothing_is_fetched(kit: Kit, into: Path) -> None:
     assert not kit.called("pip")
 
 
-def test_other_systems_are_told_in_one_sentence(kit: Kit, into: Path) -> None:
+def test_other_systems_are_reported_in_one_sentence(kit: Kit, into: Path) -> None:
     kit.monkeypatch.setattr(kernel_files, "is_possible", lambda: False)
     with pytest.raises(BuildError, match="need Linux and an x86-64 processor with AVX2"):
         build(into, kit.sdist, kit.say)
@@ -242,7 +242,7 @@ def test_a_frozen_program_does_not_try(kit: Kit, into: Path) -> None:
         build(into, kit.sdist, kit.say)
 
 
-def test_a_missing_llama_is_told(kit: Kit, into: Path) -> None:
+def test_a_missing_llama_is_reported(kit: Kit, into: Path) -> None:
     (kit.ggml / "libggml-cpu.so.0").unlink()
     with pytest.raises(BuildError, match="libggml-cpu of llama-cpp-python cannot be found"):
         build(into, kit.sdist, kit.say)
@@ -261,7 +261,7 @@ def test_sources_that_change_during_the_build_get_no_library(kit: Kit, into: Pat
     assert names(into) == []
 
 
-def test_a_folder_that_cannot_be_written_is_told_before_the_work(kit: Kit, into: Path) -> None:
+def test_a_folder_that_cannot_be_written_is_reported_before_the_work(kit: Kit, into: Path) -> None:
     def refuse(**_: object) -> None:
         raise OSError(30, "Read-only file system", str(into))
 

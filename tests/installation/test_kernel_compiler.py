@@ -59,7 +59,7 @@ def test_real_compilers(kit: Kit, tmp_path: Path, compiler: str) -> None:
     ]
 
 
-def test_what_is_missing_in_ggml_is_told(kit: Kit, tmp_path: Path) -> None:
+def test_what_is_missing_in_ggml_is_reported(kit: Kit, tmp_path: Path) -> None:
     compiler = next(filter(shutil.which, COMPILERS), None)
     if compiler is None:
         pytest.skip("there is no compiler")
@@ -124,7 +124,7 @@ def test_a_failing_compiler_says_why(kit: Kit, tmp_path: Path, words: str, expec
     assert list((tmp_path / "into").iterdir()) == []
 
 
-def test_the_cores_are_used_unless_told_otherwise(kit: Kit, tmp_path: Path) -> None:
+def test_all_cores_are_used_by_default(kit: Kit, tmp_path: Path) -> None:
     for wish in ("1", "3", "0", "many"):
         kit.monkeypatch.setenv("CMAKE_BUILD_PARALLEL_LEVEL", wish)
         assert build(tmp_path / wish, kit.sdist, kit.say).is_file()

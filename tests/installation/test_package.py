@@ -23,7 +23,7 @@ def test_a_checkout_is_no_package() -> None:
     assert package.parts_file() is None
 
 
-def test_the_installation_is_told_with_its_day(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_installation_is_shown_with_its_date(monkeypatch: pytest.MonkeyPatch) -> None:
     assert package.installed_as() == "checkout"
     monkeypatch.setattr(sys, "frozen", True, raising=False)
     assert package.installed_as() == "package"

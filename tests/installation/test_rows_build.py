@@ -128,7 +128,7 @@ def test_one_command_builds_it(kit: Kit, into: Path) -> None:
 
 
 @posix
-def test_the_compiler_s_complaint_is_told(kit: Kit, into: Path, tmp_path: Path) -> None:
+def test_the_compiler_s_complaint_is_reported(kit: Kit, into: Path, tmp_path: Path) -> None:
     scratch = tmp_path / "scratch"
     scratch.mkdir()
     kit.monkeypatch.setattr(tempfile, "tempdir", str(scratch))
@@ -151,7 +151,9 @@ def test_sources_that_change_meanwhile_get_no_library(kit: Kit, into: Path) -> N
 
 
 @posix
-def test_a_folder_that_cannot_be_written_is_told_before_the_work(kit: Kit, tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_written_is_reported_before_the_work(
+    kit: Kit, tmp_path: Path
+) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(BuildError, match=r"Native code cannot be put into .*Not a directory.*HOME"):
         build(tmp_path / "file" / "into", kit.say)
@@ -189,7 +191,9 @@ def test_windows_takes_clang_alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
     assert find_compiler() == [str(own)], "a path is one word"
 
 
-def test_a_mac_is_told_of_its_own_tools(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_mac_gets_advice_on_its_own_tools(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.setattr(sys, "platform", "darwin")
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.delenv("CXX", raising=False)

@@ -36,7 +36,7 @@ class Idling(Engine):
 
 @pytest.mark.grid(short=1)
 @pytest.mark.parametrize("exact", [False, True], ids=["plain", "exact"])
-def test_behind_a_long_prompt_the_model_is_ready_for_the_next_reply(
+def test_after_a_long_prompt_the_model_is_ready_for_the_next_reply(
     demo_pair: tuple[Path, Path], *, exact: bool
 ) -> None:
     def two_replies(*, idles: bool) -> TurnFinished:

@@ -28,7 +28,7 @@ def engine(demo_pair: tuple[Path, Path]) -> Iterator[Engine]:
     ],
     ids=["cold", "warm"],
 )
-def test_under_a_grammar_every_strategy_tells_the_same(
+def test_under_a_grammar_every_strategy_reports_the_same(
     engine: Engine, sampling: SamplingParams
 ) -> None:
     options = {"sampling": sampling, "max_tokens": 60, "seed": 4}

@@ -232,7 +232,7 @@ def check(
             assert target_of(bench.engine).n_past == 0
 
 
-def test_exact_mode_keeps_its_promise_behind_a_failure(
+def test_exact_mode_keeps_its_promise_after_a_failure(
     demo_pair: tuple[Path, Path], binding: Binding, is_long: bool
 ) -> None:
     """A prompt of many pieces comes from the same batches again, the reply from widths that agree.
@@ -302,7 +302,7 @@ def test_no_room_for_a_smaller_context_frees_the_pair(
     assert isinstance(bench.engine.events[-2], Unloaded)
 
 
-def test_a_long_prefill_goes_on_in_smaller_pieces(bench: Bench, binding: Binding) -> None:
+def test_a_long_prefill_continues_in_smaller_pieces(bench: Bench, binding: Binding) -> None:
     prompt = "word " * 250
     binding.start(bench.fresh(), {})
     n_prompt = bench.engine.reply(prompt, max_tokens=1).stats.n_prompt

@@ -69,7 +69,7 @@ def check(dry_runs: DryRuns, params: ModelParams, n_vocab: int = 8192) -> None:
 
 
 @pytest.mark.parametrize("name", ["tiny-target", "tiny-swa", "tiny-moe", "tiny-mamba"])
-def test_a_dry_run_tells_what_a_load_takes(dry_runs: DryRuns, name: str) -> None:
+def test_a_dry_run_reports_the_memory_of_a_load(dry_runs: DryRuns, name: str) -> None:
     params = ModelParams(str(make_pairs.path(name)), n_ctx=1024)
     check(dry_runs, params)
     check(dry_runs, replace(params, n_ctx=700))
@@ -108,7 +108,7 @@ def test_a_file_that_has_changed_is_read_again(dry_runs: DryRuns, tmp_path: Path
     )
 
 
-def test_a_header_with_a_hole_behind_it_is_enough(dry_runs: DryRuns, tmp_path: Path) -> None:
+def test_a_header_with_a_hole_after_it_is_enough(dry_runs: DryRuns, tmp_path: Path) -> None:
     whole = make_pairs.path("tiny-target")
     hole = tmp_path / "hole.gguf"
     with hole.open("wb") as file:

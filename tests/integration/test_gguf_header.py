@@ -173,6 +173,6 @@ def test_a_text_file_and_a_missing_file(tmp_path: Path) -> None:
         assert refusal.value.message.endswith(".")
 
 
-def test_a_file_whose_weights_are_missing_still_tells_what_it_is() -> None:
+def test_a_file_whose_weights_are_missing_can_still_be_described() -> None:
     path = make_pairs.path("truncated")
     assert sum(tensor.n_bytes for tensor in read_header(path).tensors) > path.stat().st_size

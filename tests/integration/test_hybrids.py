@@ -167,7 +167,7 @@ def test_a_reply_once_more_after_a_short_second_question(engine: Engine) -> None
 
 
 @pytest.mark.grid(short=3)
-def test_without_memory_for_states_it_goes_on_by_copies(engine: Engine, kind: str) -> None:
+def test_without_memory_for_states_it_continues_by_copies(engine: Engine, kind: str) -> None:
     """Make the context again, as after a decode that ran out of memory."""
     target = engine.pair.target
     plain = ids(engine, "off", 0.5)

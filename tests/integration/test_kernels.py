@@ -254,7 +254,7 @@ def test_another_processor_needs_another_proof(own: pytest.MonkeyPatch, tmp_path
     assert len(begun(log)) == 6
 
 
-def test_what_failed_is_left_out_and_told(own: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_failed_parts_are_left_out_and_reported(own: pytest.MonkeyPatch, tmp_path: Path) -> None:
     own.setenv("STAND_IN_LOG", str(tmp_path / "log"))
     own.setenv("STAND_IN_Q8_0", "wrong")
     own.setenv("STAND_IN_ATTENTION_F16", "crash")
@@ -282,7 +282,7 @@ def test_kernels_of_a_type_are_used_together_or_not_at_all(missing: str) -> None
     assert mask_of(library, proved, WHOLE) == 0b10001  # type: ignore[arg-type]
 
 
-def test_a_proof_goes_on_where_it_was_stopped(own: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_proof_continues_where_it_was_stopped(own: pytest.MonkeyPatch, tmp_path: Path) -> None:
     log, cache = tmp_path / "log", str(tmp_path / "cache")
     own.setenv("STAND_IN_LOG", str(log))
     own.setenv("STAND_IN_Q4_K_REPACKED", "hang")

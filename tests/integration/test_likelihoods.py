@@ -44,7 +44,7 @@ def by_rows(engine: Engine, tokens: Sequence[int]) -> list[np.ndarray]:
     [SamplingParams(0), WARM, SamplingParams(0.7, repeat_penalty=1.3)],
     ids=["cold", "warm", "penalties"],
 )
-def test_every_strategy_tells_the_same(engine: Engine, sampling: SamplingParams) -> None:
+def test_every_strategy_reports_the_same(engine: Engine, sampling: SamplingParams) -> None:
     options = {"sampling": sampling, "max_tokens": 48, "n_likely": 5}
     engine.reply(QUESTION, **options)  # from here on, all begin with the same context
     plain = engine.reply(QUESTION, **options)

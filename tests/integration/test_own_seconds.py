@@ -14,7 +14,7 @@ from paceline.engine.draft.step_clock import Lap
 from paceline.engine.model.threads import own_clock
 
 
-def test_waiting_for_others_is_told_and_not_learned(
+def test_waiting_for_other_programs_is_reported_and_not_learned(
     demo_pair: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     laps: list[Lap] = []

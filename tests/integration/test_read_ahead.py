@@ -133,7 +133,7 @@ def compared_reply(engine: Engine, cold: Engine, turn: StartTurn) -> str:
     return str(warm_end.text)  # type: ignore[union-attr]
 
 
-def test_a_request_stops_it_and_it_goes_on_where_it_was(pair: tuple[Engine, Engine]) -> None:
+def test_a_request_stops_it_and_it_continues_where_it_was(pair: tuple[Engine, Engine]) -> None:
     engine, _ = pair
     turn = turn_of_chat((), "It is read in pieces. " * 200, OWNERS[0])
     stopped: list[object] = []

@@ -158,7 +158,7 @@ def test_a_mark_can_be_a_stop_text(engine: Engine) -> None:
     assert (drafted.text, drafted.tokens) == (plain.text, plain.tokens)
 
 
-def test_a_reply_in_channels_is_told_apart(engine: Engine) -> None:
+def test_a_reply_in_channels_is_distinguished(engine: Engine) -> None:
     vocab = vocabulary(engine)
     written = (
         "<|channel|>analysis<|message|>Why not?<|end|>"

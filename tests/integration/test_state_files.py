@@ -164,7 +164,7 @@ def test_states_of_other_settings_or_models_are_not_used(tmp_path: Path) -> None
     assert n_reused(own) == 0
 
 
-def test_a_damaged_file_is_read_again_and_told_once(
+def test_a_damaged_file_is_read_again_and_reported_once(
     tmp_path: Path,
     trials: Trials,
     allow_warnings: Callable[[str], None],

@@ -35,7 +35,7 @@ def model(target_path: Path, flag: CancelFlag) -> Iterator[LanguageModel]:
 
 
 @pytest.mark.parametrize("n_rows", [1, 2, 8, 20, 50])
-def test_rows_behind_a_stopped_decode_are_right(
+def test_rows_after_a_stopped_decode_are_right(
     model: LanguageModel, flag: CancelFlag, monkeypatch: pytest.MonkeyPatch, n_rows: int
 ) -> None:
     """llama.cpp may have moved its output buffer before it looked at the flag."""
@@ -66,7 +66,7 @@ def test_rows_behind_a_stopped_decode_are_right(
 
 
 @pytest.mark.parametrize("share", [0.5, 0.9])
-def test_a_decode_stopped_between_its_pieces_goes_on_behind_what_was_computed(
+def test_a_decode_stopped_between_its_pieces_continues_after_what_was_computed(
     target_path: Path, flag: CancelFlag, monkeypatch: pytest.MonkeyPatch, share: float
 ) -> None:
     """Stop a batch between its pieces; the finished ones stay in the context."""

@@ -109,7 +109,9 @@ def test_calls_of_control_tokens_are_forced_and_read(engine: Engine, name: str) 
     assert reply(engine, name, "required", "suffix", seed)[1].tokens == finished.tokens
 
 
-def test_a_reply_that_may_call_goes_on_as_a_call_from_its_control_token_on(engine: Engine) -> None:
+def test_a_reply_that_may_call_continues_as_a_call_from_its_control_token_on(
+    engine: Engine,
+) -> None:
     vocab = engine.pair.target.model.vocab
     reply(engine, "mistral", "none", "off")  # so that the same is before both that are compared
     none = reply(engine, "mistral", "none", "off")

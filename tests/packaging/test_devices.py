@@ -88,7 +88,7 @@ def test_the_first_difference(
     assert first_difference(other, one) == where
 
 
-def test_what_differs_is_told() -> None:
+def test_what_differs_is_reported() -> None:
     logits = np.array([[0.0, 1.0], [2.0, 1.0]], np.float32)
     usual = Rows(logits, (1.0,))
     other = Rows(logits + np.array([[0.0, 0.25], [-2.0, 0.0]], np.float32), (1.0,))
@@ -186,7 +186,7 @@ def test_prices_are_those_of_whole_models() -> None:
     ]
 
 
-def test_a_gpus_steps_keep_their_output_and_one_that_fails_is_told(tmp_path: Path) -> None:
+def test_a_gpus_steps_keep_their_output_and_one_that_fails_is_reported(tmp_path: Path) -> None:
     lines: list[str] = []
     steps = gpu.Steps(tmp_path / "out", lines.append)
     assert steps.run("good", sys.executable, "-c", "print('found')") == "found\n"

@@ -284,7 +284,7 @@ def test_without_appimagetool_there_is_one_sentence_and_nothing_is_left(
     assert not list((tmp_path / "out").iterdir())
 
 
-def test_a_failing_appimagetool_is_told(
+def test_a_failing_appimagetool_is_reported(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tool = tmp_path / "tool"

@@ -225,7 +225,7 @@ def test_chats_that_are_not_there_yet_are_none(tmp_path: Path) -> None:
         n_replies(chats)
 
 
-def test_a_folder_without_packages_is_told(
+def test_a_folder_without_packages_is_reported(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert try_packages.main(["opened", "--packages", str(tmp_path)]) == 1

@@ -129,7 +129,7 @@ def test_the_first_release_has_the_version_that_stands_there(checkout: Checkout)
     assert entries == [("0.1.0", TODAY)]
 
 
-def test_a_dry_run_tells_the_same_and_changes_nothing(
+def test_a_dry_run_reports_the_same_and_changes_nothing(
     checkout: Checkout, capsys: pytest.CaptureFixture[str]
 ) -> None:
     before = checkout.state
@@ -255,7 +255,7 @@ def test_a_release_that_was_killed_before_its_tag_says_how_to_take_it_back(
     assert checkout.state == before
 
 
-def test_a_file_of_another_form_is_told_and_nothing_changes(
+def test_a_file_of_another_form_is_reported_and_nothing_changes(
     checkout: Checkout, capsys: pytest.CaptureFixture[str]
 ) -> None:
     checkout.edit(APPSTREAM, "<releases>", "<others>")

@@ -63,7 +63,7 @@ def test_what_does_not_fit_together_is_refused(tag: str, version: str, words: st
         release_text.text_of(tag, version, CHANGELOG, README)
 
 
-def test_the_last_section_goes_on_to_the_end() -> None:
+def test_the_last_section_continues_to_the_end() -> None:
     assert release_text.section(CHANGELOG, r"\[0\.1\.0\].*") == "- A start."
     with pytest.raises(LookupError):
         release_text.section(CHANGELOG, "Nothing")

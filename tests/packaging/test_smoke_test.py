@@ -125,7 +125,7 @@ def test_a_program_that_is_not_there(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert "cannot be started" in capsys.readouterr().out
 
 
-def test_one_that_hangs_is_ended_and_what_it_said_is_told(
+def test_one_that_hangs_is_ended_and_its_output_is_reported(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(smoke_test, "PATIENCE", 2.0)

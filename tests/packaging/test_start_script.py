@@ -72,7 +72,7 @@ def test_a_system_that_is_new_enough_gets_the_program(said: dict[str, str], tmp_
         ({"getconf": "", "ldd": "musl libc (x86_64)"}, "musl libc (x86_64)"),
     ],
 )
-def test_an_older_system_is_told_in_one_sentence(
+def test_an_older_system_is_reported_in_one_sentence(
     said: dict[str, str], found: str, tmp_path: Path
 ) -> None:
     done = run(program(tmp_path / "made"), tmp_path / "tools", **said)
@@ -119,7 +119,7 @@ def test_programs_of_the_system_get_no_path_of_the_package(
 
 
 @pytest.mark.parametrize("is_ours", [True, False])
-def test_an_appimage_of_another_program_is_none_of_ours(
+def test_an_appimage_of_another_program_does_not_count_as_ours(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, is_ours: bool
 ) -> None:
     mounted = tmp_path / ".mount_pacelin"

@@ -73,7 +73,7 @@ class Outer(QWidget):
     "line",
     ['self.tr(f"a {x}")', "self.tr(text)", 'owner.tr("a")', '_tr("a")', 'self.tr("a" + x)'],
 )
-def test_what_nobody_could_translate_is_refused(line: str) -> None:
+def test_a_text_that_cannot_be_translated_is_refused(line: str) -> None:
     strings, refused = strings_of(f"class A:\n    def b(self):\n        {line}\n")
     assert not strings
     assert len(refused) == 1

@@ -39,7 +39,7 @@ def test_an_agents_conversation_grows_and_its_first_line_changes() -> None:
         assert [each["role"] for each in after.messages[-2:]] == ["assistant", "user"]
 
 
-def test_chats_take_turns_and_each_goes_on() -> None:
+def test_chats_take_turns_and_each_continues() -> None:
     session = chats(n_threes, 3, 4, 100)
     assert len(session.requests) == 12
     for first in range(3):

@@ -148,7 +148,7 @@ def test_an_answer_is_read() -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="the stand-in is a script")
-def test_a_server_that_does_not_start_is_told_and_gone(tmp_path: Path) -> None:
+def test_a_server_that_does_not_start_is_reported_and_gone(tmp_path: Path) -> None:
     program = tmp_path / "llama-server"
     program.write_text("#!/bin/sh\necho no such model >&2\nexit 3\n")
     program.chmod(0o755)

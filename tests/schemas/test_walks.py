@@ -71,7 +71,7 @@ def test_bytes_that_make_no_character_are_kept() -> None:
     assert walk(grammar, ByteVocabulary(), random.Random(1)) == "\udcc3"
 
 
-def test_a_grammar_that_is_stuck_is_told() -> None:
+def test_a_grammar_that_is_stuck_is_reported() -> None:
     grammar = TokenGrammar(lambda text: () if len(text) == 3 else b"x")
     with pytest.raises(WalkError, match=r"nothing is allowed after b'xxx'"):
         walk(grammar, ByteVocabulary(), random.Random(1))

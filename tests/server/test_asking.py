@@ -96,7 +96,7 @@ def test_who_waits_while_the_desk_closes_is_answered(busy: ThreadedClient) -> No
     assert (caught.value.status, caught.value.code) == (503, "cancelled")
 
 
-def test_a_death_is_told(busy: ThreadedClient, go_on: threading.Event) -> None:
+def test_a_death_is_reported(busy: ThreadedClient, go_on: threading.Event) -> None:
     go_on.set()
     with pytest.raises(ApiError, match="It is gone") as caught:
         asyncio.run(Desk(busy, 1).encode(RawText("a"), "a test"))

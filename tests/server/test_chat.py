@@ -41,7 +41,7 @@ def test_a_stream_has_the_text_of_the_whole_reply(client: openai.OpenAI) -> None
     assert chunks[-1].usage.completion_tokens == whole.usage.completion_tokens
 
 
-def test_a_reply_tells_its_figures(client: openai.OpenAI) -> None:
+def test_a_reply_reports_its_figures(client: openai.OpenAI) -> None:
     reply = client.chat.completions.create(model="other", messages=HELLO, max_tokens=20)
     assert reply.model == "paceline-demo-target-q8_0", "any name is served by the loaded model"
     assert reply.usage is not None
@@ -95,7 +95,7 @@ def test_seeds_of_several_replies_begin_anew_after_the_largest(client: openai.Op
     assert several.choices[1].message.content == second.choices[0].message.content
 
 
-def test_a_reply_goes_on_after_its_beginning(client: openai.OpenAI) -> None:
+def test_a_reply_continues_after_its_beginning(client: openai.OpenAI) -> None:
     whole = client.chat.completions.create(model="any", messages=HELLO, max_tokens=30)
     text = whole.choices[0].message.content or ""
     begun = text[: len(text) // 2]

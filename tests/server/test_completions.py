@@ -24,7 +24,7 @@ PROMPT = "A list is"
 TOKENS = [100, 200, 300, 400]
 
 
-def test_a_text_goes_on_whole_and_streamed(client: openai.OpenAI) -> None:
+def test_a_text_continues_whole_and_streamed(client: openai.OpenAI) -> None:
     whole = client.completions.create(model="any", prompt=PROMPT, max_tokens=40)
     chunks = list(
         client.completions.create(

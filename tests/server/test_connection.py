@@ -195,14 +195,14 @@ def test_connections_have_a_number(monkeypatch: pytest.MonkeyPatch) -> None:
      b"GET / HTTP/9\r\n\r\n", b"\x00" * 100 + b"\r\n\r\n",
      b"GET / HTTP/1.1\r\n\r\n", b"SSH-2.0-x\r\n\r\n"],
 )  # fmt: skip
-def test_what_is_no_http_is_told_so(data: bytes) -> None:
+def test_a_request_that_is_no_http_is_refused_with_that_reason(data: bytes) -> None:
     with listening(HangUps(greet)) as url:
         answer = answered(url, data)
         assert (answer.status, answer.error["code"]) == (400, "bad_http")
         assert ask(url, "GET /").status == 200
 
 
-def test_a_chunk_that_is_none_ends_the_connection() -> None:
+def test_a_malformed_chunk_ends_the_connection() -> None:
     for application in (greet, HangUps(echo_length)):
         with listening(application) as url, connect(url) as broken:
             broken.sendall(post(url, "chunked", b"1\r\nx\r\n"))

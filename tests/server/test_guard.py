@@ -206,7 +206,7 @@ def test_bodies_are_json(endpoint: Endpoint, kind: str | None) -> None:
     assert code(answer) == (415, "unsupported_media_type")
 
 
-def test_a_charset_may_be_told(endpoint: Endpoint) -> None:
+def test_a_charset_may_be_given(endpoint: Endpoint) -> None:
     kind = "Content-Type: Application/JSON ; charset=utf-8"
     assert ask(endpoint.url, CHAT, kind, body=BODY).status == 200
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-def test_who_has_left_is_told_nothing_more() -> None:
+def test_a_client_that_has_left_gets_nothing_more() -> None:
     told: list[str] = []
     journal = Journal()
     journal.follow(lambda _: told.append("stays"))

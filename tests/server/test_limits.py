@@ -41,7 +41,7 @@ ROWS = (
 
 
 @pytest.mark.parametrize(("file", "sign"), [("guide.md", ","), ("guide.de.md", ".")])
-def test_the_guide_tells_every_limit(file: str, sign: str) -> None:
+def test_the_guide_states_every_limit(file: str, sign: str) -> None:
     text = (paths.resources() / "guide" / file).read_text(encoding="utf-8")
     table = next(each for each in text.split("\n\n") if each.startswith("|") and " MB, " in each)
     for row, numbers in zip(table.splitlines()[2:], ROWS, strict=True):

@@ -75,7 +75,7 @@ def test_control_tokens_are_read_by_name_unless_told_otherwise(endpoint: Endpoin
     assert post(endpoint, "/detokenize", tokens=read)["content"] == prompt
 
 
-def test_the_token_that_begins_a_prompt_is_told_if_asked_for(coder: Endpoint) -> None:
+def test_the_token_that_begins_a_prompt_is_reported_if_asked_for(coder: Endpoint) -> None:
     own = post(coder, "/tokenize", content="hello")["tokens"]
     begun = post(coder, "/tokenize", content="hello", add_special=True)["tokens"]
     assert begun[1:] == own
@@ -152,7 +152,7 @@ def test_a_completion_tells_its_end_and_figures(endpoint: Endpoint) -> None:
 
 
 @pytest.mark.parametrize("path", ["/completion", "/v1/chat/completions"])
-def test_a_stream_tells_how_far_the_prompt_is_read_where_that_is_asked_for(path: str) -> None:
+def test_a_stream_reports_the_progress_of_the_prompt_on_request(path: str) -> None:
     content = {"prompt": "A list"} if path == "/completion" else {"messages": HELLO}
     said = [PrefillProgressed(22, 30), PrefillProgressed(30, 30), "A ", "reply.", end()]
     with said_by(said) as endpoint:
@@ -166,7 +166,7 @@ def test_a_stream_tells_how_far_the_prompt_is_read_where_that_is_asked_for(path:
     assert times[0] >= 0
 
 
-def test_a_client_chooses_what_it_is_told(endpoint: Endpoint) -> None:
+def test_a_client_chooses_the_fields_of_a_response(endpoint: Endpoint) -> None:
     fields = ["content", "timings/predicted_n", "never/there"]
     body: dict[str, Any] = {"prompt": "A list is", "n_predict": 4, "response_fields": fields}
     assert post(endpoint, "/completion", **body).keys() == {"content", "timings/predicted_n"}
@@ -245,7 +245,7 @@ def test_other_files_stand_before_it(coder: Endpoint) -> None:
     assert ahead["tokens_evaluated"] < again["tokens_evaluated"]
 
 
-def test_files_that_do_not_fit_are_left_out_and_told(coder: Endpoint) -> None:
+def test_files_that_do_not_fit_are_left_out_and_reported(coder: Endpoint) -> None:
     extra = [{"filename": "a", "text": "hello the world " * 40}, {"filename": "b", "text": "the"}]
     filled = post(coder, "/infill", **GAP, input_extra=extra)
     kept = post(coder, "/infill", **GAP, input_extra=extra[1:])

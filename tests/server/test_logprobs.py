@@ -94,7 +94,7 @@ def test_a_text_has_the_numbers_of_the_rows(
 
 
 @pytest.mark.parametrize("temperature", [0, 0.8])
-def test_a_chat_tells_the_same_whole_streamed_and_with_drafts(
+def test_a_chat_has_the_same_answer_whole_streamed_and_with_drafts(
     client: openai.OpenAI, temperature: float
 ) -> None:
     options: dict[str, Any] = {
@@ -138,7 +138,7 @@ def test_a_chat_tells_the_same_whole_streamed_and_with_drafts(
 
 
 @pytest.mark.parametrize("stop", [None, ["bc"], ["never"]])
-def test_the_token_that_ends_a_reply_is_not_told(
+def test_the_token_that_ends_a_reply_is_not_reported(
     client: openai.OpenAI, stop: list[str] | None
 ) -> None:
     """Not even where the last letter has waited until the end, as it may begin a stop text."""
@@ -162,7 +162,7 @@ def test_without_a_wish_nothing_is_told(client: openai.OpenAI) -> None:
     assert chat.choices[0].logprobs is text.choices[0].logprobs is None
 
 
-def test_tokens_within_a_character_are_told_by_their_bytes(client: openai.OpenAI) -> None:
+def test_tokens_within_a_character_are_shown_by_their_bytes(client: openai.OpenAI) -> None:
     bird = "\N{PARROT}a"
     forced = {"grammar": f'root ::= "{bird}"'}
     options: dict[str, Any] = {"model": "any", "max_tokens": 20, "extra_body": forced}

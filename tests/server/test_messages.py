@@ -88,7 +88,7 @@ def test_all_that_is_in_the_prompt_is_counted(claude: anthropic.Anthropic) -> No
     assert count(messages=long) > 2048, "also what does not fit is counted"
 
 
-def test_a_stop_sequence_is_told(claude: anthropic.Anthropic) -> None:
+def test_a_stop_sequence_is_reported(claude: anthropic.Anthropic) -> None:
     whole = claude.messages.create(model="any", messages=HELLO, max_tokens=60)
     stop = text_of(whole)[20:28]
     cut = claude.messages.create(
@@ -98,7 +98,7 @@ def test_a_stop_sequence_is_told(claude: anthropic.Anthropic) -> None:
     assert text_of(cut) == text_of(whole).partition(stop)[0]
 
 
-def test_a_message_goes_on_after_its_beginning(claude: anthropic.Anthropic) -> None:
+def test_a_message_continues_after_its_beginning(claude: anthropic.Anthropic) -> None:
     whole = text_of(claude.messages.create(model="any", messages=HELLO, max_tokens=30))
     begun = whole[: len(whole) // 2]
     messages = [*HELLO, {"role": "assistant", "content": begun}]

@@ -334,7 +334,7 @@ def test_a_server_that_ends_loads_nothing_more() -> None:
     assert shelf.loads == []
 
 
-def test_files_of_one_name_are_told_apart() -> None:
+def test_files_of_one_name_are_distinguished() -> None:
     paths = ("/b/model.gguf", "/a/model.gguf", "/a/other.gguf")
     assert named(paths) == {
         "model": "/a/model.gguf", "model (2)": "/b/model.gguf", "other": "/a/other.gguf"

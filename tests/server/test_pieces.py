@@ -118,7 +118,7 @@ def test_what_gpt_oss_says_before_a_call_is_answer() -> None:
         assert told(FRAMED, texts) == [ReasoningPiece("So."), Answer("Hi")]
 
 
-def test_a_call_that_is_cut_is_told_as_no_call() -> None:
+def test_a_call_that_is_cut_off_is_reported_as_incomplete() -> None:
     form = BY_ID["hermes"]
     text = written(form, [Called("now", {}), Called("write", {"path": "a", "text": "b"})])
     for end in range(len(form.marks[0]), len(text)):

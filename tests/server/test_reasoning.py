@@ -45,7 +45,7 @@ def answered_by(reply: str, template: str) -> AbstractContextManager[Endpoint]:
     [(OPENED, "I see.\n</think>\n\nHello."), (PLAIN, "<think>\nI see.\n</think>\n\nHello.")],
     ids=["opened by the prompt", "opened by the model"],
 )
-def test_reasoning_and_answer_are_told_apart(template: str, written: str) -> None:
+def test_reasoning_and_answer_are_distinguished(template: str, written: str) -> None:
     with answered_by(written, template) as endpoint:
         with openai.OpenAI(base_url=f"{endpoint.url}/v1", api_key="none") as client:
             whole = client.chat.completions.create(model="any", messages=HI)

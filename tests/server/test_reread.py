@@ -50,7 +50,7 @@ def test_a_response_says_why_it_was_read_again(endpoint: Endpoint) -> None:
     )
 
 
-def test_a_program_is_not_told_what_another_one_has_sent(endpoint: Endpoint) -> None:
+def test_a_program_does_not_learn_what_another_one_has_sent(endpoint: Endpoint) -> None:
     ask(endpoint, "secret", "one/1.0")
     assert ask(endpoint, "word", "two/1.0")["paceline"]["reread"] is None
 
@@ -152,7 +152,7 @@ def test_parts_of_a_system_prompt_count_their_lines_together() -> None:
     )
 
 
-def test_an_expression_that_takes_too_long_is_told_once_and_left_out() -> None:
+def test_an_expression_that_takes_too_long_is_reported_once_and_left_out() -> None:
     evil = r"(a|aa|aaa|b?)+$"
     line = "a" * 5_000 + "!"
     prompt, remarks = UnchangedLines().put(chat(f"{line}\n{line}\ndate 1"), (evil,), "one")

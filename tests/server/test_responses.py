@@ -56,7 +56,7 @@ def test_the_events_of_a_stream_come_in_their_order(client: openai.OpenAI) -> No
     assert events[0].model_dump()["response"]["id"] == last["response"]["id"]
 
 
-def test_a_response_tells_its_figures(client: openai.OpenAI) -> None:
+def test_a_response_reports_its_figures(client: openai.OpenAI) -> None:
     told = client.responses.create(model="any", input=HELLO, max_output_tokens=20).model_dump()
     usage, timings, own = told["usage"], told["timings"], told["paceline"]
     assert timings["predicted_n"] == usage["output_tokens"]

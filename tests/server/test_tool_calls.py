@@ -85,7 +85,7 @@ def test_a_second_turn_has_the_result(api: Api) -> None:
 
 
 @pytest.mark.parametrize("max_tokens", [15, 25])
-def test_a_call_that_is_cut_is_none(api: Api, max_tokens: int) -> None:
+def test_a_call_that_is_cut_off_is_no_call(api: Api, max_tokens: int) -> None:
     for is_streamed in (False, True):
         said = api.ask(
             ASKED, TOOLS, ("look_up",), max_tokens=max_tokens, is_streamed=is_streamed
@@ -166,7 +166,7 @@ CALLS = [
 
 
 @pytest.mark.parametrize("is_streamed", [False, True])
-def test_reasoning_answer_and_calls_are_told_apart(name: str, *, is_streamed: bool) -> None:
+def test_reasoning_answer_and_calls_are_distinguished(name: str, *, is_streamed: bool) -> None:
     with said_by([*CALLS, end()]) as endpoint, api_of(name, endpoint.url) as api:
         said = api.ask(ASKED, TOOLS, "auto", is_streamed=is_streamed)
     assert (said.reasoning, said.text) == ("I have to look.", "Let me see.")

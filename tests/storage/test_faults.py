@@ -93,7 +93,7 @@ def fill_up(folder: Path) -> None:
             rest.write(b"x" * 4096)
 
 
-def test_a_full_disk_is_told_and_written_to_when_there_is_room(small_disk: Path) -> None:
+def test_a_full_disk_is_reported_and_written_to_when_there_is_room(small_disk: Path) -> None:
     path = small_disk / "data" / "chats.db"
     watched = Watched(path)
     watched.archive.open()

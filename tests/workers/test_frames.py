@@ -50,7 +50,7 @@ def test_one_byte_at_a_time() -> None:
 
 
 @given(PAYLOADS, st.one_of(st.just(0), st.integers(MAX_FRAME + 1, 2**32 - 1)))
-def test_a_broken_length_is_an_error_behind_what_was_sound(
+def test_a_broken_length_is_an_error_after_what_was_sound(
     payloads: list[bytes], length: int
 ) -> None:
     reader = FrameReader()

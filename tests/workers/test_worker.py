@@ -359,7 +359,7 @@ def test_nothing_is_left_of_a_program_that_is_killed(order: Path, fault: str | N
     process.wait(LONG_S)
 
 
-def test_a_program_that_forgets_to_close_ends_all_the_same() -> None:
+def test_a_program_that_forgets_to_close_ends_anyway() -> None:
     program = (
         "from paceline.workers.worker import Worker\n"
         "from workers.kinds import ECHO\n"

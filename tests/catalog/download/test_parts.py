@@ -148,7 +148,7 @@ def test_a_journal_gives_back_what_it_was_given_oldest_first(tmp_path: Path) -> 
     assert kept.load() == (newer,)
 
 
-def test_a_journal_of_the_version_before_goes_on(tmp_path: Path) -> None:
+def test_a_journal_of_the_version_before_continues(tmp_path: Path) -> None:
     """Its form is fixed: what is measured anew at each start is not in it."""
     file = {"etag": "etag", "sha256": "hash", "started_s": 0.0}
     yes, no = ({"is_done": said, "is_ours": said} for said in (True, False))

@@ -260,7 +260,7 @@ def test_text_that_cannot_be_sent(call: Call) -> None:
         call(Hub(endpoint="http://127.0.0.1:9", tokens=TokenSource({})))
 
 
-def test_a_password_in_the_address_is_not_told() -> None:
+def test_a_password_in_the_address_is_not_shown() -> None:
     assert host_of("http://me:hidden@h:80/x") == "h:80"
     assert host_of("http://[") == "http://["
     error = errors.from_status(500, {}, "http://me:hidden@h/api/models")
@@ -272,13 +272,13 @@ def test_what_is_no_address_is_no_place() -> None:
     assert origin("HTTPS://H/x") == ("https", "h", 443)
 
 
-def test_a_mirror_with_a_path_names_repositories_all_the_same() -> None:
+def test_errors_name_the_repository_on_a_mirror_with_a_path() -> None:
     error = errors.from_status(
         404, {}, "http://h/hub/api/models/owner/none/revision/main", page="http://h/hub"
     )
     assert "“owner/none”" in error.message
 
 
-def test_an_address_without_a_hub_is_told() -> None:
+def test_an_address_without_a_hub_is_reported() -> None:
     error = errors.from_status(404, {}, "http://h/pre/api/models?x=1", page="http://h/pre")
     assert "HF_ENDPOINT" in error.hint

@@ -56,7 +56,7 @@ def failure(hub: Hub, call: Call = look) -> HubError:
     [(500, "server-error"), (503, "server-error"), (504, "timed-out"), (429, "rate-limited"),
      (418, "bad-answer"), (404, "not-found"), (401, "unauthorized"), (403, "unauthorized")],
 )  # fmt: skip
-def test_a_status_is_told_at_once_and_once(
+def test_a_status_is_reported_at_once_and_once(
     hub: Hub, server: HubServer, call: Call, status: int, code: str
 ) -> None:
     server.add(Fault(status=status))
@@ -186,7 +186,7 @@ def test_the_address_comes_from_the_environment(
     assert Hub(endpoint="http://a", tokens=tokens).endpoint == "http://a"
 
 
-def test_nothing_is_told_about_this_machine(hub: Hub, server: HubServer) -> None:
+def test_nothing_is_revealed_about_this_machine(hub: Hub, server: HubServer) -> None:
     find(hub)
     look(hub)
     locate(hub)
@@ -278,7 +278,9 @@ def test_a_gated_file_names_the_page_where_it_is_asked_for(
     assert f"{server.endpoint}/other/gated" in error.hint
 
 
-def test_an_unknown_token_is_told_from_one_without_access(hub: Hub, server: HubServer) -> None:
+def test_an_unknown_token_is_distinguished_from_one_without_access(
+    hub: Hub, server: HubServer
+) -> None:
     hub.tokens = TokenSource({"HF_TOKEN": "hf_wrong"})
     error = failure(hub, lambda h: h.locate("other/gated", "gated-Q8_0.gguf"))
     assert error.code == "unauthorized"

@@ -252,7 +252,7 @@ JSON = st.recursive(
 
 @settings(max_examples=30, deadline=None)
 @given(st.data())
-def test_any_value_in_any_field_is_taken_or_told(draw: st.DataObject) -> None:
+def test_any_value_in_any_field_is_accepted_or_refused(draw: st.DataObject) -> None:
     conversation = chat("c", "Why?", "Because so.")
     whole = json.loads(text_of(conversation, {"c-1": record("c-1", "Because ", "so.")}))
     places: list[tuple[Any, Any]] = []

@@ -46,7 +46,7 @@ def test_the_shown_path_as_markdown() -> None:
     )
 
 
-def test_a_ratio_is_told_only_where_tokens_were_drafted_and_plain_decoding_is_known() -> None:
+def test_a_ratio_is_shown_only_where_tokens_were_drafted_and_plain_decoding_is_known() -> None:
     known = record("a")
     assert known.stats is not None
     for stats in (

@@ -96,7 +96,7 @@ def one_token_per_character(text: str) -> tuple[StepCommitted, ...]:
 
 @settings(max_examples=120, deadline=None)
 @given(documents())
-def test_every_character_that_is_seen_tells_its_token(atoms: list[Atom]) -> None:
+def test_every_visible_character_leads_to_its_token(atoms: list[Atom]) -> None:
     text = source_of(atoms)
     page = Page(reply_page(text, one_token_per_character(text)))
     seen = [
@@ -108,7 +108,7 @@ def test_every_character_that_is_seen_tells_its_token(atoms: list[Atom]) -> None
     assert seen == expected
 
 
-def test_hovering_tells_who_where_and_how_sure() -> None:
+def test_hovering_shows_drafter_position_and_confidence() -> None:
     tokens = (TokenTrace(1, "suffix", 1, 0.875, 3), TokenTrace(2, "target", -1, None, 5))
     step = StepCommitted(7, tokens, "ab <b", (DraftCount("suffix", 4, 2),), 0, 0, 0, 0)
     page = Page(reply_page("ab <b", (step,)))

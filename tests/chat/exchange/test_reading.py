@@ -80,7 +80,7 @@ def test_many_chats_of_llama_cpps_page_in_one_file_and_line_by_line() -> None:
     assert len(many.whole) == 2
 
 
-def test_a_title_comes_from_the_first_question_where_there_is_none() -> None:
+def test_a_chat_without_a_title_gets_one_from_its_first_question() -> None:
     assert (
         read(llama(node("a", None, "user", "Why is it so?"), name="  ")).conversation.title
         == "Why is it so?"
@@ -146,7 +146,7 @@ WITHIN = b'{"format": "paceline-chat", "version": 1, "a": ' + b"[" * 700 + b"]" 
         (b'{"format": "paceline-chat", "version": 99}', "newer-chat", "“x.json”: The chat was"),
     ],
 )
-def test_what_is_no_chat_is_told(raw: bytes, code: str, words: str, usual_stack: None) -> None:
+def test_what_is_no_chat_is_reported(raw: bytes, code: str, words: str, usual_stack: None) -> None:
     with pytest.raises(UserError) as caught:
         read_chats(raw, "x.json")
     assert (caught.value.code, bool(caught.value.hint)) == (code, True)
@@ -163,7 +163,7 @@ def test_what_is_no_chat_is_told(raw: bytes, code: str, words: str, usual_stack:
         ([node("a", None, "user", "x")] * 2, "messages[1].id stands for another message already"),
     ],
 )
-def test_damaged_chats_of_others_are_told(messages: list[Any], words: str) -> None:
+def test_damaged_chats_of_others_are_reported(messages: list[Any], words: str) -> None:
     with pytest.raises(UserError) as caught:
         read(llama(*messages))
     assert caught.value.code == "broken-chat"
@@ -216,7 +216,7 @@ def test_strange_values_of_others_are_passed_over() -> None:
 # --------------------------------------------------------------------- several, one is damaged
 
 
-def test_of_chats_that_are_all_damaged_each_is_told() -> None:
+def test_each_of_several_damaged_chats_is_reported() -> None:
     chats = read_chats(json.dumps([None, 7]).encode(), "all.json")
     assert chats.whole == ()
     assert [error.message.split(" in ")[0] for error in chats.damaged] == [
@@ -225,7 +225,7 @@ def test_of_chats_that_are_all_damaged_each_is_told() -> None:
     ]
 
 
-def test_a_chat_of_which_nothing_can_be_kept_is_told() -> None:
+def test_a_chat_of_which_nothing_can_be_kept_is_reported() -> None:
     only = ex.gpt_chat("q", ex.gpt_node("q", None, "user", ex.PICTURE))
     chats = read_chats(json.dumps([LLAMA, only]).encode(), "all.json")
     assert len(chats.whole) == 1

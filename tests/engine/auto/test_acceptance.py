@@ -77,7 +77,7 @@ def test_it_learns_what_confidences_are_worth() -> None:
 
 
 @pytest.mark.parametrize(("n_accepted", "group"), [(1, 1), (2, 2), (4, 3), (5, 4), (8, 4), (9, 5)])
-def test_places_are_told_in_groups(n_accepted: int, group: int) -> None:
+def test_places_are_reported_in_groups(n_accepted: int, group: int) -> None:
     accepted = Acceptance()
     for _ in range(30):
         drafted(accepted, *[0.9] * 12, right=n_accepted)

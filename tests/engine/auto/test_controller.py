@@ -364,7 +364,7 @@ def give_up(knowledge: Knowledge) -> None:
         rates.gained(-0.5)
 
 
-def test_a_model_that_was_given_up_is_told_as_such() -> None:
+def test_a_model_that_was_given_up_is_reported_as_such() -> None:
     knowledge = calibrated(CURVES["flat"])
     controller = control(knowledge=knowledge)
     give_up(knowledge)

@@ -39,7 +39,7 @@ def test_the_median_of_the_last_nine_steps_counts() -> None:
     assert costs.seconds(1, 0) == 2.0
 
 
-def test_what_is_told_was_measured() -> None:
+def test_what_is_reported_was_measured() -> None:
     costs = table({1: 1.0, 8: 2.0}, n=3)
     told = [(cost.width, cost.seconds, cost.n_samples) for cost in costs.table(0)]
     assert told == [(1, 1.0, 3), (8, 2.0, 3)]

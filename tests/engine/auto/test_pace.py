@@ -80,7 +80,7 @@ def test_the_plain_estimate_follows_within_64_tokens(
     assert n_off <= (0.015 if is_long else 0.03) * n_looks, (n_off, n_looks)
 
 
-def test_drafting_goes_on_at_a_slower_pace() -> None:
+def test_drafting_continues_at_a_slower_pace() -> None:
     """A machine that is three times slower for all widths changes no decision for long."""
     curve, text = CURVES["gpu"], write(random.Random(3), KINDS["code"], N_TOKENS)
     calm = decode(calibrated(curve), text, Machine(curve, 0.1, random.Random(1)), N_TOKENS)
@@ -88,7 +88,7 @@ def test_drafting_goes_on_at_a_slower_pace() -> None:
     assert decode(calibrated(curve), text, slow, N_TOKENS).gain > 0.95 * calm.gain
 
 
-def test_a_recovery_is_no_merit_of_speculation() -> None:
+def test_a_faster_machine_is_not_credited_to_speculation() -> None:
     """Let a machine get faster during useless drafts, which must not fill the ledger."""
     curve, text = CURVES["flat"], write(random.Random(3), USELESS, N_TOKENS)
     machine = Machine(curve, 0.1, random.Random(1), pace=lambda n: 4.0 if n < 300 else 1.0)
@@ -221,7 +221,7 @@ def test_where_steps_are_held_up_in_turns_the_mean_is_found(kind: str) -> None:
     assert n_right > 0.9 * n_looks, n_right / n_looks
 
 
-def test_where_that_is_not_told_useless_drafts_cost_no_more() -> None:
+def test_where_the_delays_are_unknown_useless_drafts_cost_no_more() -> None:
     """A step that was held up looks like one that is slow; plain ones are held up alike."""
     true_s, gains = 900 * PLAIN_S * (1 + HELD_S / EVERY_S), []
     for curve in CURVES.values():
@@ -246,7 +246,7 @@ def test_one_step_that_waited_is_not_what_all_others_wait() -> None:
     assert 1.0 < knowledge.pace.wait < 1.1
 
 
-def test_where_it_is_told_what_others_take_speculation_gains_as_if_alone() -> None:
+def test_where_the_delays_are_known_speculation_gains_as_on_an_idle_machine() -> None:
     """Compare with an unknown delay, where steps seem expensive and a tenth of the gain is lost."""
     true_s = 900 * PLAIN_S * (1 + HELD_S / EVERY_S)
     shares = {}

@@ -149,7 +149,7 @@ WITHIN = '{"properties": {"city": {"type": "string"}, "parts": {"items": {"$ref"
     ],
     ids=["either", "spelt", "unnamed", "matched", "within"],
 )
-def test_what_a_form_has_no_place_for_is_told(
+def test_what_a_form_has_no_place_for_is_reported(
     schema: str, in_part: set[str], vocab: VocabularyFile
 ) -> None:
     use = ToolUse((Tool("tool", "", schema),))

@@ -126,11 +126,11 @@ def test_calls_that_a_template_writes_are_read(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", sorted(EXPECTED))
-def test_a_template_tells_its_form(name: str) -> None:
+def test_a_template_shows_its_form_of_calls(name: str) -> None:
     assert form_of(real_templates.source(name)).id == EXPECTED[name]
 
 
-def test_every_form_is_told_by_a_template() -> None:
+def test_every_form_is_recognised_by_a_template() -> None:
     told = {form_of(real_templates.source(name)).id for name in real_templates.NAMES}
     assert told == {form.id for form in FORMS}
 

@@ -113,7 +113,7 @@ def test_what_only_looks_like_a_call_is_text(form: CallForm) -> None:
 
 
 @ALL
-def test_arguments_are_told_before_the_call_ends(form: CallForm) -> None:
+def test_arguments_are_reported_before_the_call_ends(form: CallForm) -> None:
     text = written(form, [Called("write", {"path": "a", "text": "word " * 40})])
     reader = CallReader(form, TOOLS)
     n_told = [

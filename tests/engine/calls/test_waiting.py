@@ -90,7 +90,7 @@ def test_a_call_begins_after_the_reasoning(vocab: VocabularyFile) -> None:
         grammar.close()
 
 
-def test_a_token_that_goes_on_as_no_call_makes_the_mark_text(
+def test_a_token_that_continues_as_no_call_makes_the_mark_text(
     vocab: VocabularyFile, grammar: Grammar
 ) -> None:
     ends = [

@@ -76,7 +76,7 @@ def test_it_finds_its_place_again(new: tuple[int, ...], goes_on: int) -> None:
     assert after(new, OLD) == list(OLD[goes_on : goes_on + 8])
 
 
-def test_another_version_goes_on_where_the_first_does_not() -> None:
+def test_another_version_continues_where_the_first_does_not() -> None:
     other = tuple(range(60, 80))
     assert after(other[:3], OLD, other) == list(other[3:11])
     assert after((*OLD[:6], *other[4:9]), OLD, other) == list(other[9:17])
@@ -89,7 +89,7 @@ def test_of_several_places_the_nearest_counts() -> None:
     assert after((5, 5, 1, 2, 3), text)[:1] == [7]
 
 
-def test_it_goes_on_after_a_draft_that_the_reply_has_as_well() -> None:
+def test_it_continues_after_a_draft_that_the_reply_has_as_well() -> None:
     it = drafter(OLD)
     it.begin([1, *OLD[:2]], 1)
     assert list(it.extend(OLD[2:4], 3).tokens) == list(OLD[4:7])

@@ -60,7 +60,7 @@ def test_the_end_is_forced_too() -> None:
     assert forced(one_of("")) == [EOG]
 
 
-def test_a_text_that_may_end_or_go_on_is_not_forced() -> None:
+def test_a_text_that_may_end_or_continue_is_not_forced() -> None:
     assert forced(one_of("ab", "abz")) == list(b"ab")
 
 
@@ -70,7 +70,7 @@ def test_no_more_than_asked_for() -> None:
     assert forced(one_of("abc"), 4) == [*b"abc", EOG]
 
 
-def test_behind_another_draft() -> None:
+def test_after_another_draft() -> None:
     rule = one_of("call(a)", "call(b)", "keep(1)")
     assert forced(rule) == []
     assert forced(rule, ahead=list(b"k")) == [*b"eep(1)", EOG]

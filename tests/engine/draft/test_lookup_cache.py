@@ -119,7 +119,7 @@ def test_counts_stop_at_the_largest_int32() -> None:
     assert doubled[(3, 7)] == [(9, 2)]
 
 
-def test_rows_whose_hashes_collide_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rows_whose_hashes_collide_are_distinguished(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lookup_cache, "_hashes", lambda rows: np.zeros(len(rows), np.uint64))
     text = [1, 2, 3, 4, 1, 2, 3, 5, 1, 2, 6]
     assert pairs_of(lookup_cache.count(text, (1, 2))) == obvious_count(text, (1, 2))
@@ -180,7 +180,7 @@ def test_every_truncation_is_noticed() -> None:
         [0x47475546, 3, 0, 0, 26, 0, 5],  # a GGUF file
     ],
 )
-def test_damage_is_told(words: list[int]) -> None:
+def test_damage_is_reported(words: list[int]) -> None:
     with pytest.raises(UserError) as caught:
         lookup_cache.parse(struct.pack(f"<{len(words)}i", *words), "f.bin")
     assert caught.value.code == "bad-lookup-cache"
@@ -222,7 +222,7 @@ def test_a_failed_write_leaves_the_old_file(
 
 
 @pytest.mark.parametrize("name", ["missing.bin", ".", "a\0b"])
-def test_what_cannot_be_read_is_told(tmp_path: Path, name: str) -> None:
+def test_what_cannot_be_read_is_reported(tmp_path: Path, name: str) -> None:
     with pytest.raises(UserError) as caught:
         lookup_cache.read(tmp_path / name)
     assert caught.value.code == "cannot-read"
@@ -247,7 +247,7 @@ def test_the_origin_lies_beside_the_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "text", ["", "{", "[]", "{}", "3", '{"model": "m"}', "[" * 100_000, "\xff"]
 )
-def test_a_broken_origin_is_told(tmp_path: Path, text: str) -> None:
+def test_a_broken_origin_is_reported(tmp_path: Path, text: str) -> None:
     file = tmp_path / "f.bin"
     sidecar(file).write_bytes(text.encode("latin-1"))
     with pytest.raises(UserError, match=r"f\.bin\.json"):

@@ -139,7 +139,7 @@ def test_a_long_text_is_indexed_in_slices(kind: str, monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.parametrize(("kind", "next_one"), [(SIMPLE, [6, 0, 5]), (K, [6]), (K4V, [6])])
-def test_the_next_turn_goes_on_with_index_and_limits(
+def test_the_next_turn_continues_with_index_and_limits(
     kind: str, next_one: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(lookup, "PREFILL_S", -1.0)
@@ -191,7 +191,7 @@ def test_the_latest_copy_is_gone_on_with(
     assert proposed(SIMPLE, text, n, m) == copied
 
 
-def test_it_goes_on_after_a_draft_and_learns_nothing_of_it() -> None:
+def test_it_continues_after_a_draft_and_learns_nothing_of_it() -> None:
     text = [1, 2, 3, 4, 5, 6, 0, 1]
     assert proposed(SIMPLE, text, n=2, m=3, ahead=[2, 3]) == [4, 5, 6]
     assert proposed(SIMPLE, text, n=2, m=3, ahead=[2, 9]) == []

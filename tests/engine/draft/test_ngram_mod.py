@@ -213,7 +213,7 @@ def closed_pool(drafter: NgramMod) -> Pool:
 
 
 @pytest.mark.parametrize("is_full", [False, True])
-def test_a_pool_goes_on_with_its_chat_unless_it_is_too_full(is_full: bool) -> None:
+def test_a_pool_continues_with_its_chat_unless_it_is_too_full(is_full: bool) -> None:
     on = bench()
     pool = closed_pool(pool_of([5, 6, 7, 8, 9], on))
     assert pool.table.nbytes == len(pool.slots) * 4 == 2**SLOT_BITS * 4 == MIB_16

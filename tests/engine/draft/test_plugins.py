@@ -119,7 +119,7 @@ def test_the_longest_match_wins(phrases: Callable[..., Any]) -> None:
     assert Reader(phrases("xyab1", "ab2", "ab3"), "xyab").drafts() == "1"
 
 
-def test_phrases_go_on_behind_another_draft(phrases: Callable[..., Any]) -> None:
+def test_phrases_continue_after_another_draft(phrases: Callable[..., Any]) -> None:
     reader = Reader(phrases("hello world"), "he")
     ahead = list(b"llo")
     assert bytes(reader.drafter.extend(ahead, 99).tokens) == b" world"
@@ -319,7 +319,7 @@ def test_a_pattern_that_keeps_failing_rests(patterns: Callable[..., Any]) -> Non
     assert reader.drafts() == " hello"
 
 
-def test_patterns_go_on_behind_another_draft(patterns: Callable[..., Any]) -> None:
+def test_patterns_continue_after_another_draft(patterns: Callable[..., Any]) -> None:
     reader = Reader(patterns(r"\bsay [a-z]+, world"), "sa", min_match=2)
     assert bytes(reader.drafter.extend(list(b"y hi,"), 99).tokens) == b" world"
     assert reader.drafts() == "y"  # without the space that the next word brings along
@@ -333,7 +333,7 @@ def test_no_draft_begins_within_a_character(patterns: Callable[..., Any]) -> Non
     assert reader.drafts() == ""
 
 
-def test_a_wrong_pattern_is_told_with_the_pattern(patterns: Callable[..., Any]) -> None:
+def test_a_wrong_pattern_is_reported_with_the_pattern(patterns: Callable[..., Any]) -> None:
     cls = patterns("fine", "not (fine")
     with pytest.raises(UserError) as caught:
         cls(bench(), defaults(cls))

@@ -232,7 +232,7 @@ def test_what_cannot_take_any_draft_back_is_not_compared(n_back: int, words: str
     assert not made.work.slice()
 
 
-def test_other_widths_of_exact_mode_are_told_once() -> None:
+def test_other_widths_of_exact_mode_are_reported_once() -> None:
     is_met = False
     made = exact(lambda n, _i, _t: 0.5 * (is_met and n % 4 != 0))
     assert made.promise.take_news() == ()
@@ -245,7 +245,7 @@ def test_other_widths_of_exact_mode_are_told_once() -> None:
     assert made.promise.take_news() == ()
 
 
-def test_what_a_step_took_at_other_widths_is_not_told() -> None:
+def test_what_a_step_took_at_other_widths_is_not_reported() -> None:
     is_met = False
     made = exact(lambda n, _i, _t: 0.1 * (n == 1) + 0.5 * (is_met and n % 4 != 0))
     assert "the time of one" in made.words
@@ -367,7 +367,7 @@ def test_idle_time_tells_what_holds() -> None:
     assert made.model.tokens == []
 
 
-def test_a_row_that_differs_is_told_with_its_difference() -> None:
+def test_a_row_that_differs_is_reported_with_its_difference() -> None:
     made = Made(by_fours)
     made.idle()
     assert made.holds is False
@@ -471,7 +471,7 @@ def test_a_look_that_fails_is_the_last_one() -> None:
     assert not made.work.slice()
 
 
-def test_a_broken_device_is_told() -> None:
+def test_a_broken_device_is_reported() -> None:
     made = Made()
     made.model.failure = ComputeFailedError("broken", "Broken.")
     with pytest.raises(ComputeFailedError):

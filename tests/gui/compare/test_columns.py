@@ -164,7 +164,7 @@ def test_a_reply_that_was_cut_says_why(columns: TwoColumns) -> None:
 
 
 @pytest.mark.parametrize("is_turns_own", [True, False])
-def test_an_error_stands_in_its_column_and_the_other_one_goes_on(
+def test_an_error_stands_in_its_column_and_the_other_one_continues(
     columns: TwoColumns, *, is_turns_own: bool
 ) -> None:
     play(columns.left, turn(TEXT, 0.1)[:9])
@@ -310,7 +310,7 @@ def test_what_came_out(left: Turn, right: Turn, words: str) -> None:
     ("step_s", "words"),
     [(0.075, "≈ 1× as fast (busy machine)"), (0.05, "2.00× as fast")],
 )
-def test_a_busy_machine_tells_larger_differences_alone(step_s: float, words: str) -> None:
+def test_on_a_busy_machine_only_larger_differences_are_reported(step_s: float, words: str) -> None:
     left, right = reply_of(turn(TEXT, 0.1)), reply_of(turn(TEXT, step_s))
     assert right.stats is not None
     right.stats = structs.replace(right.stats, machine_busy=True)

@@ -123,7 +123,7 @@ def test_the_menu_stays_open_while_devices_are_ticked(pane: PairPane, qtbot: QtB
     assert not menu.isVisible()
 
 
-def test_a_device_that_is_not_there_is_kept_and_told(pane: PairPane) -> None:
+def test_a_device_that_is_not_there_is_kept_and_reported(pane: PairPane) -> None:
     pane.show_pair(replace(wanted(pane), target=ModelParams(TARGET.reference, device="RPC7")))
     assert wanted(pane).target.device == "RPC7"
     assert "no device “RPC7”" in pane.obstacle()
@@ -136,7 +136,7 @@ def test_a_device_that_is_not_there_is_kept_and_told(pane: PairPane) -> None:
     assert not field.isEnabled()
 
 
-def test_nothing_is_told_of_devices_before_the_engine_has_answered(
+def test_nothing_is_reported_of_devices_before_the_engine_has_answered(
     pane: PairPane, qtbot: QtBot
 ) -> None:
     early = PairPane(pane.judgement)
@@ -167,7 +167,7 @@ def test_what_splits_is_on_while_several_devices_are_used(pane: PairPane) -> Non
     assert pane.obstacle().startswith("3 shares are more than the devices")
 
 
-def test_servers_that_are_lost_are_told_in_a_line(pane: PairPane) -> None:
+def test_servers_that_are_lost_are_reported_in_a_line(pane: PairPane) -> None:
     assert pane.form.lost.isHidden()
     problem = ServerProblem(FAR, f"No RPC server listens at {FAR}.", "Start it there.")
     pane.form.show_engine(engine(CARD, lost=(problem,)))

@@ -134,7 +134,7 @@ def test_a_long_name_leaves_room_for_what_stands_beside_it(program: Program) -> 
 
 
 @pytest.mark.usefixtures("far")
-def test_what_is_no_address_is_told_beside_the_field(program: Program) -> None:
+def test_what_is_no_address_is_reported_beside_the_field(program: Program) -> None:
     page = opened(program)
     for text, words in ((" ", ""), ("a b", "no address"), ("host:0", "no address")):
         add(page, text)
@@ -282,7 +282,7 @@ def test_an_answer_about_servers_of_before_is_dropped(program: Program, client: 
 
 
 @pytest.mark.parametrize("address", ["nothing at all", "127.0.0.1", "[::1]:50052", "a:0"])
-def test_settings_with_an_address_that_is_none_are_put_aside(address: str, tmp_path: Path) -> None:
+def test_settings_with_an_invalid_address_are_put_aside(address: str, tmp_path: Path) -> None:
     file = tmp_path / "settings.json"
     save_settings(file, Settings(rpc_servers=(KeptServer(address),)))
     assert load_settings(file).put_aside is not None

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from gui.fake_client import FakeClient
 
 
-def test_a_question_is_asked_stopped_and_its_reply_goes_on(
+def test_a_question_is_asked_stopped_and_its_reply_continues(
     person: Person, client: FakeClient
 ) -> None:
     person.write("What is a list?")

@@ -116,7 +116,7 @@ def test_a_pair_is_fetched_and_loaded_unless_the_window_is_offline(
     assert world.server.n_bytes_sent() == n_sent, "what is here is not fetched again"
 
 
-def test_a_download_is_given_up_and_goes_on_after_a_full_disk(
+def test_a_download_is_given_up_and_continues_after_a_full_disk(
     world: World, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     world.server.add(Fault(path=f"*{TARGET.name}", holds_after=100_000))

@@ -176,7 +176,7 @@ def test_one_click_fetches_the_starter_and_loads_it(opened: World, qtbot: QtBot)
     assert [row.name.text() for row in catalogue.dialog.panel.rows] == [starter.NAME]
 
 
-def test_a_download_is_paused_given_up_and_goes_on_after_a_break(
+def test_a_download_is_paused_given_up_and_continues_after_a_break(
     opened: World, qtbot: QtBot
 ) -> None:
     offer = opened.offer

@@ -23,7 +23,7 @@ def ask(person: Person, client: FakeClient, question: str, answer: str) -> None:
     client.reply(answer)
 
 
-def test_a_reply_goes_on_in_another_chat(person: Person, client: FakeClient) -> None:
+def test_a_reply_continues_in_another_chat(person: Person, client: FakeClient) -> None:
     person.write("Long question")
     client.start_turn()
     client.step("Ha", 0)

@@ -27,7 +27,7 @@ def opened(person: Person) -> RunDialog:
     return dialog
 
 
-def test_a_reply_that_failed_tells_what_is_known_of_it(person: Person, client: FakeClient) -> None:
+def test_a_reply_that_failed_reports_its_known_figures(person: Person, client: FakeClient) -> None:
     person.write("Hello?")
     client.start_turn()
     client.step("He", 0)

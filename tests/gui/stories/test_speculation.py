@@ -39,7 +39,7 @@ def test_the_strategy_is_changed_while_a_reply_is_written(
     client.reply("Yes")
 
 
-def test_the_gain_of_a_reply_is_told_with_it(person: Person, client: FakeClient) -> None:
+def test_the_gain_of_a_reply_is_shown_with_it(person: Person, client: FakeClient) -> None:
     panel = person.program.window.panel
     person.write("Hello?")
     client.reply("Hi there")
