@@ -76,7 +76,7 @@ class Program:
             "PACELINE_HOME": home.there,
             # Nothing of this is the program's own; another platform than these has a screen.
             **({"QT_QPA_PLATFORM": "offscreen"} if sys.platform == "linux" else {}),
-            "HF_ENDPOINT": "http://127.0.0.1:9",  # nobody answers there
+            "HF_ENDPOINT": "http://127.0.0.1:9",  # no server answers there
         }
 
     def run(self, *arguments: str, code: int = 0) -> subprocess.CompletedProcess[str]:

@@ -263,7 +263,7 @@ class FakeModel:
             self.saved[place] = TokenSequence(self.tokens)
 
     def restore(self, n_past: int) -> int:
-        """Hold what it held at the last place that is not behind `n_past` tokens."""
+        """Restore the state at the last place that is not after `n_past` tokens."""
         texts = [text for text in self.saved.values() if len(text) <= n_past]
         self.tokens = TokenSequence(max(texts, key=len, default=()))
         return len(self.tokens) if texts else -1

@@ -61,7 +61,7 @@ TWIN_LAYERS = {"twin-70m": 30, "twin-350m": 188}
 
 
 def twin(name: str) -> Gguf:
-    """The demo target with mute layers behind its own."""
+    """Return the demo target with additional layers that change nothing."""
     model = read(DEMO_TARGET)
     rng = np.random.default_rng(70)
     first = 1 + max(int(key.split(".")[1]) for key in model.tensors if key.startswith("blk."))
@@ -112,7 +112,7 @@ def tiny_other_vocab(name: str) -> Gguf:
 
 
 def tiny_big_vocab(name: str) -> Gguf:
-    """More tokens than a pair may differ by, all behind the common ones."""
+    """Return a model with too many extra tokens for a pair, all after the common ones."""
     model = tiny_llama(name)
     tokens = strings(model.metadata["tokenizer.ggml.tokens"])
     kinds = np.frombuffer(model.metadata["tokenizer.ggml.token_type"], np.int32, offset=16)

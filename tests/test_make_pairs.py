@@ -57,7 +57,7 @@ class Loaded:
         return list(room[:n])
 
     def decode(self, tokens: list[int]) -> NDArray[np.float32]:
-        """The logits behind every one of the tokens, which go on where the last ones ended."""
+        """Return the logits after each of the tokens, which continue the last ones."""
         batch = llama_cpp.llama_batch_init(len(tokens), 0, 1)
         batch.n_tokens = len(tokens)
         for i, token in enumerate(tokens):

@@ -58,7 +58,7 @@ assert os.environ["QT_QPA_PLATFORM"] == "offscreen"
 def complaints(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """Return the complaint about each test in a run under the real conftest.py, "" if it passed.
 
-    A good test stands before and behind the bad ones: no complaint is about somebody else.
+    A good test stands before and after the bad ones: no complaint is about another test.
     """
     folder = tmp_path_factory.mktemp("net")
     for file in ("conftest.py", "shared_reader.py"):

@@ -651,7 +651,7 @@ class TuneApplied(Tagged, frozen=True):
 
 
 class TuneRejected(Tagged, frozen=True):
-    """The running turn goes on as before, or without a drafter that failed; `message` says why.
+    """The running turn continues as before, or without a drafter that failed; `message` says why.
 
     `strategy` is the requested one, or the one that was used until now.
     """

@@ -1,4 +1,4 @@
-"""Error codes are stable names, and wrong usage is told from failure in one way."""
+"""Error codes are stable names, and one rule separates wrong usage from failure."""
 
 from __future__ import annotations
 

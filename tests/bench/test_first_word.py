@@ -1,4 +1,4 @@
-"""Seconds to the first token by what was stored, as the benchmark `first_word` tells them."""
+"""Seconds to the first token by what was stored, as the benchmark `first_word` reports them."""
 
 from __future__ import annotations
 

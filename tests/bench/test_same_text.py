@@ -1,4 +1,4 @@
-"""The benchmark of sameness goes on where it was, and counts what was promised."""
+"""The benchmark of sameness: it continues where it stopped, and counts broken promises."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Costs of stored states, as the benchmark `state_costs` tells them."""
+"""Costs of stored states, as the benchmark `state_costs` reports them."""
 
 from __future__ import annotations
 

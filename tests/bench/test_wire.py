@@ -1,4 +1,4 @@
-"""The cost of HTTP, as the benchmark `wire` tells it."""
+"""The cost of HTTP, as the benchmark `wire` reports it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Models that are newer than this llama.cpp are told from broken ones, before and at a load."""
+"""Models newer than this llama.cpp, distinguished from broken ones before and at a load."""
 
 from __future__ import annotations
 

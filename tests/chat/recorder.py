@@ -1,4 +1,4 @@
-"""Listeners that remember what they were told."""
+"""Listeners that record their calls."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reasoning is told from the answer, however the text comes, and no character is lost."""
+"""Reasoning is separated from the answer, however the text comes, and no character is lost."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The line of `paceline doctor` about sampling, and the library that it tells of in use."""
+"""The line of `paceline doctor` about sampling, and the library in use that it names."""
 
 from __future__ import annotations
 

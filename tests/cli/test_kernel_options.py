@@ -1,4 +1,4 @@
-"""`--kernels` and PACELINE_KERNELS: what they choose, what they refuse, and what is told."""
+"""`--kernels` and PACELINE_KERNELS: what they choose, refuse and report."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`paceline rpc-server`: ready, what it tells of memory, refusals, ends."""
+"""`paceline rpc-server`: start, reported memory, refusals, ends."""
 
 from __future__ import annotations
 

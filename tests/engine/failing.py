@@ -1,4 +1,4 @@
-"""A scripted model whose decodes fail when they are told to, in each way that a backend can."""
+"""A scripted model whose decodes fail on request, in each way that a backend can."""
 
 from __future__ import annotations
 

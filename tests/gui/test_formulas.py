@@ -467,7 +467,7 @@ def test_a_click_selects_nothing_odd(qtbot: QtBot, chat: ChatView) -> None:
 def test_a_selection_stays_on_its_words_when_formulas_come(
     qtbot: QtBot, chat: ChatView, *, is_backwards: bool
 ) -> None:
-    """Keep a selection behind formulas that are still drawn, as in a stored reply that goes on."""
+    """Select text after formulas that are still laid out, as in a continued stored reply."""
     reply = begin_reply(chat)
     new = 31 + is_backwards
     text = f"First $k^2+{new}$, then $k^3+{new}$: these words and $k^4+{new}$ more."

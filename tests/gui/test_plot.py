@@ -58,7 +58,7 @@ def test_steps_are_counted_by_the_family_of_the_drafter(metrics: StepMetrics) ->
 
 
 def chain_step(number: int) -> StepCommitted:
-    """The draft model gave three tokens, a lookup four behind them; five of them were accepted."""
+    """The draft model gave three tokens, and a lookup four after them; five were accepted."""
     traces = (
         *(TokenTrace(i, "draft", i, 0.9, number) for i in range(3)),
         *(TokenTrace(i, "prompt-lookup", i, None, number) for i in (3, 4)),

@@ -83,7 +83,7 @@ def test_drafters_speak_it_and_plug_ins_keep_their_words(
     assert in_words(OFF).title == "Aus"
     assert in_words(OFF).id == OFF.id
     suffix = registry.find("suffix")
-    assert in_words(suffix) == suffix  # nobody has translated it here
+    assert in_words(suffix) == suffix  # it has no translation here
 
 
 def test_numbers_and_months_follow_it(german: tuple[QTranslator, ...]) -> None:

@@ -35,7 +35,7 @@ def make_tough_process_service(emit: Callable[[Event], None], broker: Broker) ->
 
 
 class Host:
-    """A client with the engine behind it; keeps every event of the last command and its time."""
+    """A client with its engine; keeps every event of the last command and its time."""
 
     def __init__(
         self, kind: str, pair: tuple[Path, Path], *, exact: bool = False, cache_dir: str = ""
@@ -133,7 +133,7 @@ class Canceller:
     def _run(self) -> None:
         self._may_run.wait()
         while (ticket := self._host.client.running) is None and not self._is_over.is_set():
-            time.sleep(0.0005)  # what nobody has asked for yet cannot be cancelled
+            time.sleep(0.0005)  # a request that was not made yet cannot be cancelled
         if ticket is None or self._is_over.wait(self._delay_s):
             return
         self.at = time.perf_counter()

@@ -184,7 +184,7 @@ HARMFUL_IN_A_TURN: dict[str, Make] = {
     "done twice": lambda _rng: frame(encode_message(Done())) * 2,
     "another load's end": lambda _rng: frame(SOUND[2]) + frame(encode_message(Done())),
 }
-"""Bytes behind which no answer of this process can be taken for one."""
+"""Bytes after which no answer of this process can be mistaken for a valid one."""
 
 
 def frames_of_all_kinds(rng: random.Random, n: int) -> Iterator[tuple[str, bytes]]:

@@ -105,7 +105,7 @@ class Book:
 
 
 class Trial:
-    """Cancels one thing after the other on one host and looks at the reply behind each."""
+    """Cancels one thing after the other on one host and checks the reply after each."""
 
     def __init__(self, host: Host, references: References, seed: int) -> None:
         self.host = host

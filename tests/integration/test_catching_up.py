@@ -1,4 +1,4 @@
-"""The draft model catches up with the text in idle time, which no reply tells of."""
+"""The draft model catches up with the text in idle time, which changes no reply."""
 
 from __future__ import annotations
 

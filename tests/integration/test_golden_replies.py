@@ -73,7 +73,7 @@ def numbers_behind(pair: Pair, tokens: Sequence[int]) -> str:
 
 @cache
 def computes_what_was_written_down(seed: str) -> bool:
-    """Return whether the numbers behind a reply are those that it was made from."""
+    """Return whether the numbers of a reply are those that it was made from."""
     golden = json.loads(GOLDEN.read_text("utf-8"))[seed]
     with open_pair() as pair:
         return numbers_behind(pair, golden["ids"]) == golden["numbers"]

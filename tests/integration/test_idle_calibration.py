@@ -1,4 +1,4 @@
-"""Measuring in idle time on real weights: the next reply and the contexts never tell of it."""
+"""Measuring in idle time on real weights: the next reply and the contexts do not change."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The trials of devices: what counts as a failure, and how a difference is told."""
+"""The trials of devices: what counts as a failure, and how a difference is reported."""
 
 from __future__ import annotations
 

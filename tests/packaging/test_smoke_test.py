@@ -1,4 +1,4 @@
-"""The test of a finished program, on a stand-in that does what it is told."""
+"""The test of a finished program, on a scripted stand-in."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A walk ends where the grammar lets it, and tells when it does not."""
+"""A walk ends where the grammar allows it, and reports if it does not end."""
 
 from __future__ import annotations
 

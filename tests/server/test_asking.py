@@ -54,7 +54,7 @@ def test_a_prompt_that_cannot_be_made_is_an_error_in_words(client: ThreadedClien
 
 
 class Busy:
-    """A service that writes a reply for as long as it is told to; it dies of prompts."""
+    """A service that writes a reply for a given time; prompts make it die."""
 
     def __init__(self, go_on: threading.Event, emit: Callable[[Event], None], _: Broker) -> None:
         self._go_on = go_on

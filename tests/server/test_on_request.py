@@ -41,7 +41,7 @@ def served(path: str) -> Served:
 
 @dataclass
 class Shelf:
-    """Loads whatever it is told to, when the test says so."""
+    """Loads any model, at the moment that the test chooses."""
 
     loaded: Served | None = None
     loads: list[str] = field(default_factory=list)

@@ -54,7 +54,7 @@ def told(
 
 
 def expected(reasoning: str, answer: str, calls: Sequence[Called], form: CallForm) -> list[Piece]:
-    """Return what a reply of these is told as."""
+    """Return the pieces that a reply of these texts is split into."""
     pieces: list[Piece] = [ReasoningPiece(reasoning)] if reasoning else []
     pieces += [Answer(answer)] if answer else []
     separators = (",", ":") if form.is_compact else (", ", ": ")

@@ -75,7 +75,7 @@ def as_of_old(data: dict[str, Any]) -> dict[str, Any]:
 
 
 class Watched:
-    """An open archive that remembers every problem it was told of."""
+    """An open archive that records every reported problem."""
 
     def __init__(self, path: Path) -> None:
         self.problems: list[StorageProblem | None] = []
@@ -92,7 +92,7 @@ class Watched:
         return [problem.code if problem else "" for problem in self.problems]
 
     def wait_for(self, code: str, timeout_s: float = 20.0) -> None:
-        """Wait until the last thing told was this."""
+        """Wait until this is the last reported code."""
         for _ in range(int(timeout_s / 0.05)):
             if self.codes[-1:] == [code]:
                 return

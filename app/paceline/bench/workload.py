@@ -63,7 +63,7 @@ class Workload:
         max_tokens: Upper bound of the reply's tokens.
         sampling: Sampling settings.
         seed: Seed of the sampling noise; the same in every repeat.
-        ignore_eog: Whether the reply goes on to `max_tokens` in any case.
+        ignore_eog: Whether the reply continues to `max_tokens` in any case.
         earlier: The reply that it replaces, or empty if it replaces none.
     """
 
@@ -106,7 +106,7 @@ def read_workloads(path: Path) -> tuple[Workload, ...]:
     """Return the workloads of a file, in its order.
 
     Raises:
-        WorkloadError: A line is wrong, or there is none.
+        WorkloadError: A line is invalid, or the file has no lines.
         UserError: The file cannot be read.
     """
     try:

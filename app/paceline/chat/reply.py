@@ -132,7 +132,7 @@ class Reply:
             steps, said = [], ""
         if steps and not text[len(said) :].strip("\ufffd"):
             text = said  # half a character, which the next token makes whole
-        if text != said:  # what no step tells
+        if text != said:  # figures that no step contains
             rest = StepCommitted(0, (), text[len(said) :], (), 0.0, 0.0, 0.0, 0.0)
             steps.append(rest)
         self.text, self.steps = text, steps

@@ -173,7 +173,7 @@ class ReplyRunner:
         self.active: Reply | None = None
         self._is_submitted = False
         self._like: TurnOptions | None = None
-        self._told: Strategy | None = None  # what the engine was last told to use
+        self._told: Strategy | None = None  # the strategy last sent to the engine
         self._models: tuple[ModelInfo | None, ModelInfo | None] = (None, None)
 
     # ------------------------------------------------------------------------------ starting

@@ -342,7 +342,7 @@ class ChatSession:
             return self._ask_later(chat, turns, options, n_before=0)
 
     def leave_later(self) -> None:
-        """Ask no further question of `bring_up_to_date`; a reply under way goes on."""
+        """Ask no further question of `bring_up_to_date`; a running reply continues."""
         self.later = None
 
     def _ask_later(

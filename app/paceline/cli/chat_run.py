@@ -236,7 +236,7 @@ class Printer:
         self._wait: PromptWait | None = None
 
     def progress(self, event: LoadProgressed) -> None:
-        """A load goes on: shown while stderr is a terminal."""
+        """Show the progress of a load if stderr is a terminal."""
         what = "the draft model" if event.stage == "draft" else "the target"
         self._progress.show(f"Loading {what} … {event.fraction:.0%}")
 

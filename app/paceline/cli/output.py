@@ -56,7 +56,7 @@ class Results:
             self._on_lost()
 
     def check(self) -> None:
-        """Raise the error of an earlier write. A reader that has left, as `head` does, is none.
+        """Raise the error of an earlier write. A reader that has left, like `head`, is no error.
 
         Raises:
             UserError: The results could not be written.

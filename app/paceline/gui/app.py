@@ -124,7 +124,7 @@ def run(begun: Beginning, files: Sequence[Path] = ()) -> int:
             program.call([str(file.absolute()) for file in files])
         code = app.exec()
     except BaseException:
-        program.window.close()  # a thread that goes on would delay or abort the end
+        program.window.close()  # a running thread would delay or abort the end
         raise
     finally:
         interrupts.remove()

@@ -26,7 +26,7 @@ _COMMON = (
     *("-fno-exceptions", "-fno-rtti", "-shared"),
 )
 _SYSTEMS = {
-    # It uses nothing of the C++ library, which Debian's GCC would name all the same.
+    # It uses nothing of the C++ library, which Debian's GCC would link anyway.
     "linux": ("-fPIC", "-Wl,--as-needed", "-Wl,--no-undefined"),
     # By itself the linker would write down the folder of the build.
     "darwin": ("-fPIC", "-Wl,-install_name,@rpath/libpaceline_rows.dylib"),

@@ -36,7 +36,7 @@ class Listener:
         port: The port.
 
     Raises:
-        UserError: The port is in use, or the address is none of this computer's.
+        UserError: The port is in use, or the address does not belong to this computer.
     """
 
     def __init__(self, host: str, port: int) -> None:

@@ -16,7 +16,7 @@ def bound(host: str, port: int) -> socket.socket:
         port: 0 takes a free one.
 
     Raises:
-        UserError: The port is in use, or the address is none of this computer's.
+        UserError: The port is in use, or the address does not belong to this computer.
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     taken = socket.socket(family, socket.SOCK_STREAM)

@@ -78,7 +78,7 @@ class Disk:
         """Open the database, which may mean to create, migrate or salvage it.
 
         Raises:
-            OSError: See `Database`; likewise `sqlite3.Error`. It may be readable all the same.
+            OSError: See `Database`; likewise `sqlite3.Error`. It may still be readable.
             NewerSchemaError: It was written by a later version; it was not touched.
         """
         note = empty = ""

@@ -107,7 +107,7 @@ def _guard(parent_pid: int) -> None:
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
         with contextlib.suppress(OSError):
             Path("/proc/self/oom_score_adj").write_text(_OOM_SCORE, encoding="ascii")
-        if os.getppid() != parent_pid:  # it died before this one was told to end with it
+        if os.getppid() != parent_pid:  # it died before this process was set to end with it
             os._exit(1)
 
 

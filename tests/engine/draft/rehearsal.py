@@ -211,7 +211,7 @@ def prompts(n_tokens: int) -> st.SearchStrategy[list[int]]:
 def real_tokens(model: Path) -> tuple[int, ...]:
     """Text of this repository as tokens of the demo pair: prose, and code with an edit in it.
 
-    The prose is the license, which nobody edits: what drafters find must not change with it.
+    The prose is the license, which never changes: what drafters find must not change with it.
     """
     root = Path(__file__).parents[3]
     prose = (root / "LICENSE").read_text("utf-8")

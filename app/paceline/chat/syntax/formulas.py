@@ -119,7 +119,7 @@ def _is_formula(src: str, start: int, end: int) -> bool:
 
 
 def formula_block(state: StateBlock, first: int, end: int, silent: bool) -> bool:  # noqa: FBT001
-    r"""A paragraph that begins with `$$`, `\[` or an environment goes on to the formula's end.
+    r"""A paragraph that begins with `$$`, `\[` or an environment continues to the formula's end.
 
     Its lines may begin as those of lists or headings do: "- b" goes on with a difference. In an
     environment there may be empty lines.

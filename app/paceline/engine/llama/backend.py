@@ -179,7 +179,7 @@ def open_model(
     Args:
         path: Result of `check_whole_model`.
         native: A `llama_model_params`.
-        params: The parameters behind `native`, for advice.
+        params: The parameters that `native` was made from, for advice.
         cancel: Flag that the structure's progress callback polls, if it has one.
 
     Raises:

@@ -65,7 +65,7 @@ class Devices:
         """Make the devices of these RPC servers, and of no others, available for models.
 
         Raises:
-            RpcServerError: A server cannot be used; llama.cpp was not told of any of them.
+            RpcServerError: A server cannot be used; llama.cpp has registered none of them.
         """
         self._servers = ()
         answers = ask_servers(servers)

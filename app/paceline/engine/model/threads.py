@@ -89,7 +89,7 @@ class _OwnSeconds:
             try:  # noqa: SIM105  after a decode each further function costs 2 to 10 us
                 self._waited_s = 1e-9 * int(os.pread(self._file, 96, 0).split()[1])
             except ProcessLookupError:
-                pass  # the thread has ended, and another one goes on
+                pass  # the thread has ended, and another one continues the work
         own = now - self._waited_s
         if own < self._latest:  # a wait since then, or one that was too short to be noticed
             return self._latest

@@ -351,7 +351,7 @@ class ChatController(QObject):
             self._notices.inform(message, action=stop, topic=_LATER)
 
     def _offer_later(self, reply: Reply) -> None:
-        """Offer to repeat later questions of an older branch, unless that goes on by itself."""
+        """Offer to repeat an older branch's later questions, unless they are being repeated."""
         has_failed = reply.error is not None or reply.reason == "cancelled"
         if self._session.later is not None and not has_failed:
             if self._session.later.is_last:

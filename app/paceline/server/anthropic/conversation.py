@@ -135,7 +135,7 @@ def read_tools(tools: list[AnthropicTool] | None, choice: ToolChoiceIn | None) -
     """Return the tools of a request, or None if it has none.
 
     Raises:
-        ApiError: The chosen one is none of them.
+        ApiError: The chosen tool is not among them.
     """
     found = tuple(new_tool(each.name, each.description, each.input_schema) for each in tools or ())
     if choice is None:

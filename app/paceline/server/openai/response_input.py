@@ -115,7 +115,7 @@ def read_tools(
     """Return the tools of a request, or None if it has none.
 
     Raises:
-        ApiError: The chosen one is none of them.
+        ApiError: The chosen tool is not among them.
     """
     found = tuple(new_tool(each.name, each.description, each.parameters) for each in tools)
     if isinstance(choice, ResponsesToolChoice):

@@ -80,7 +80,7 @@ def tool_use(
         is_parallel: Whether several may be called; None means that they may.
 
     Raises:
-        ApiError: The named one is none of them.
+        ApiError: The named tool is not among them.
     """
     if not tools:
         if choice == "required":

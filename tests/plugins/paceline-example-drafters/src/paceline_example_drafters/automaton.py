@@ -79,7 +79,7 @@ class Automaton:
         self.start = self._closure({_Parser(pattern, self._nodes).parse()})
 
     def step(self, state: State, byte: int) -> State:
-        """Return the state after one more byte, or `DEAD` if no match is possible any more."""
+        """Return the state after one more byte; `DEAD` if no match is possible any more."""
         key = (state, byte)
         found = self._steps.get(key)
         if found is None:

@@ -120,7 +120,7 @@ class Phrases:
         self._n_seen = len(self._history)
 
     def _next(self, places: Places, token: int) -> Places:
-        """Return the places behind one more token."""
+        """Return the places after one more token."""
         steps = [(node.children.get(token), depth + 1) for node, depth in places]
         steps.append((self._root.children.get(token), 1))
         return [(node, depth) for node, depth in steps if node is not None]

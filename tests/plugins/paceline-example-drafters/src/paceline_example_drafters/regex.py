@@ -93,7 +93,7 @@ class RegexDrafter:
         return self.extend((), n_max)
 
     def extend(self, ahead: Sequence[int], n_max: int) -> Draft:
-        """Draft what is forced behind the text and then `ahead`."""
+        """Draft what is forced after the text and then `ahead`."""
         self._drafted = None
         reading = self._read(self._reading, ahead)
         n_max = min(n_max, int(self._settings["n_max"]))
