@@ -78,10 +78,6 @@ class Shown:
             self.session.conversations.open(chat_id)
             self.take(chat_id)
 
-    def show_message(self, chat_id: str, message_id: str) -> None:
-        self.show(chat_id)
-        self.session.turn_to(chat_id, message_id)
-
     def show_copy(self, chat_id: str) -> None:
         self.session.list_copies()
         if self.session.conversations.summary(chat_id) is not None:

@@ -34,6 +34,9 @@ def test_a_chats_replies_are_its_own(bench: ChatBench) -> None:
     bench.client.reply("!")
     assert owners(bench) == [StateOwner(bench.id)] * 4
     assert not dropped(bench)
+    bench.new(private=True)
+    bench.ask("Secret?", "Shh.")
+    assert owners(bench)[-1] == StateOwner(bench.id, private=True), "nothing of it goes to a disk"
 
 
 def test_a_deletion_is_reported_at_once_and_not_again(bench: ChatBench) -> None:

@@ -79,6 +79,16 @@ def test_a_private_chat_is_found_by_the_words_that_find_a_stored_one(bench: Chat
     assert not bench.session.conversations.search("café corner")
 
 
+def test_a_private_chat_that_is_purged_is_found_no_more(bench: ChatBench) -> None:
+    bench.new(private=True)
+    bench.ask("My secret", "Shh.")
+    bench.session.remove(bench.id)
+    bench.session.conversations.purge(bench.id)
+    memory = bench.session.conversations.store_of(bench.id)
+    memory.restore(bench.id)  # it would come back if it were only hidden
+    assert (memory.summaries(), memory.search("secret")) == ((), ())
+
+
 def test_nothing_of_a_private_chat_is_stored_or_remembered(bench: ChatBench) -> None:
     bench.options = type(bench.options)(remember=True)
     bench.new(private=True)

@@ -96,6 +96,17 @@ def test_what_was_asked_and_answered_is_there_after_a_restart(store: Conversatio
     assert (whole.app_version, whole.engine_version) == (__version__, "0.3.36")
 
 
+def test_a_reply_that_is_cut_off_by_a_crash_keeps_its_seed(store: ConversationStore) -> None:
+    """It goes on as it was drawn."""
+    first = ChatBench(store)
+    first.send("One")
+    first.client.start_turn()
+    first.client.step("Half", 0)
+    second = ChatBench(store, prefix="second")
+    second.show(first.id)
+    assert (second.texts, second.reply().seed) == (["One", "Half"], 7)
+
+
 def test_stop_texts_and_cuts_reach_the_engine_and_the_record(store: ConversationStore) -> None:
     bench = ChatBench(store)
     bench.options = TurnOptions(cuts=True)

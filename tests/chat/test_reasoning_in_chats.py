@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -15,9 +14,6 @@ from paceline.chat.reply import known_of
 from paceline.messages import FinishReason, StartTurn, TurnFinished, TurnStarted
 from paceline.params import SamplingParams, Strategy
 from paceline.run_record import RunRecord
-
-if TYPE_CHECKING:
-    pass
 
 
 def answer(bench: ChatBench, text: str, reason: FinishReason, *, marks: bool) -> None:

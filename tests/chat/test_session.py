@@ -11,6 +11,7 @@ from paceline.messages import (
     EngineDied,
     FiguresReported,
     LoadFailed,
+    LoadPair,
     PrefillProgressed,
     RawText,
     SamplingParams,
@@ -140,6 +141,15 @@ def test_a_reply_that_had_not_begun_when_the_engine_died_is_handed_to_the_next_o
     bench.client.start_turn()
     bench.client.step("There.", 0)
     assert reply.text == "There."
+
+
+def test_a_reply_that_was_stopped_waits_for_no_other_engine(bench: ChatBench) -> None:
+    bench.send("Hello?")
+    bench.session.stop()
+    n_loads = len(bench.client.all(LoadPair))
+    bench.client.emit(EngineDied("Killed.", ""))
+    assert bench.session.active is None
+    assert len(bench.client.all(LoadPair)) == n_loads
 
 
 def test_a_model_file_that_was_written_to_is_loaded_again_once_for_the_reply(

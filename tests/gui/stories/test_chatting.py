@@ -93,9 +93,8 @@ def test_a_deleted_message_comes_back(person: Person, client: FakeClient) -> Non
     client.reply("A sequence.")
     person.write("And a set?")
     client.reply("Without an order.")
-    chat = person.program.shown
-    (action,) = {chat.conversation.path()[-2].message_id}
-    person.program.window.chat_pane.chat.delete_requested.emit(action)
+    question = person.program.shown.conversation.path()[-2]
+    person.program.window.chat_pane.chat.delete_requested.emit(question.message_id)
     assert person.replies == ["A sequence."]
     person.click("Undo")
     assert person.replies == ["A sequence.", "Without an order."]
