@@ -12,7 +12,7 @@ import os
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 os.environ["HF_HUB_OFFLINE"] = "1"
 os.environ["HF_HUB_DISABLE_TELEMETRY"] = "1"
-# Own kernels would be tested anew for every home; tests of theirs say what they want.
+# Own kernels would be tested again for every home; tests of kernels choose for themselves.
 os.environ["PACELINE_KERNELS"] = "stock"
 # Before anything loads llama.cpp: workers share the cores, and OpenMP's threads that spin while
 # they wait keep the very thread from running that they wait for. See `calm_waiting_threads`.

@@ -137,7 +137,7 @@ def reply_settings(cls: type, name: str, value: Any) -> ReplySettings:
 
 
 def outside(of: Parameter, high: float) -> Iterator[Any]:
-    """Yield numbers just beyond the range; one that stands for automatic is none."""
+    """Yield numbers just beyond the range, except one that stands for automatic."""
     step = 1 if of.kind == "int" else 0.001
     yield of.low if of.excludes_low else of.low - (2 if of.can_be_auto else step)
     yield high + step

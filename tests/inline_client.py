@@ -87,7 +87,7 @@ class InlineClient(QueuedClient):
         self._hear(event)
 
     def _hear(self, event: Event) -> None:
-        if event is self._last or event is self._death:  # the asker has been told
+        if event is self._last or event is self._death:  # the requester has received the answer
             return
         self._last = event
         if isinstance(event, EngineDied):

@@ -44,7 +44,7 @@ class _Borrowed:
 
 @contextlib.contextmanager
 def one_reader(model: Path) -> Iterator[Reading]:
-    """A process that runs at once, so that no test is said to have left it behind."""
+    """A process that runs at once, so that no test is blamed for leaving it running."""
     worker = inspecting_worker(idle_s=600)
     try:
         worker.ask(LookAt((str(model),), card_only=True), ANSWER_S)

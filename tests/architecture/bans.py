@@ -1,4 +1,4 @@
-"""Habits that went wrong elsewhere, told from the syntax tree alone."""
+"""Banned habits in code, found in the syntax tree alone."""
 
 from __future__ import annotations
 

@@ -36,12 +36,12 @@ BUDGETS = {
     "chat": Size(46, 7_060),
     # A server for other programs is started here, too, and one that lends devices.
     # Every child process is tried by the doctor, from one list.
-    # Native code is built by a command, and what draws tokens is told.
+    # Native code is built by a command, and the sampler that draws tokens is reported.
     "cli": Size(28, 4_460),
     # Programs ask for the tokens of any prompt, the window how fast this machine reads weights.
     # What is said aside or read ahead is a file each; stored states are forgotten by a command.
     # The last prompts say why one is read again. The opening of a pair is no part of the service.
-    # A pair tells what it has taken of each device.
+    # A pair reports the memory that it takes on each device.
     # A load says which layers own kernels compute.
     "engine": Size(17, 2_570),
     "engine/auto": Size(10, 1_350),

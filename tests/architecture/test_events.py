@@ -1,4 +1,4 @@
-"""Every event is taken by somebody who listens to the engine."""
+"""Every event of the engine is handled by a listener."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The benchmark of the engine's own time: versions by turns, parts, tables."""
+"""The benchmark of the engine's own time: versions in turns, parts, tables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sides of several programs by turns: their processes, their order, the table."""
+"""Runs of several programs in turns: their processes, their order, the table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Auto against fixed settings, by turns."""
+"""Comparison of Auto with fixed settings, in turns."""
 
 from __future__ import annotations
 

@@ -172,7 +172,7 @@ def test_a_long_template_is_no_trouble(inspector: Inspector, tmp_path: Path) -> 
 def test_the_cards_caches_are_those_of_a_dry_run(inspector: Inspector, name: str) -> None:
     path = make_pairs.path(name)
     card = inspector.card(path)
-    n_ctx = 2048  # llama.cpp tells MiB with two digits
+    n_ctx = 2048  # llama.cpp prints MiB with two decimals
     measured = inspector.measure(ModelParams(str(path), n_ctx=n_ctx)).kv_layers
     expected = [2 * n_ctx * (keys + values) for keys, values in card.kv_elements]
     assert all(a >= 0.98 * b for a, b in zip(expected, measured, strict=True))

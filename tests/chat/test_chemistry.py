@@ -1,4 +1,4 @@
-"""Chemistry: what mhchem writes becomes LaTeX, and what is none stays what it is."""
+"""Chemistry: formulas of mhchem become LaTeX, and other text stays unchanged."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Two replies to one question: what the engine is asked, whatever happens, and what is kept.
 
-A puppet of the engine carries out the real queue, one command after the other; it is told which
+A scripted client carries out the real queue, one command after the other; it is told which
 load fails, which turn dies, and where the user stops.
 """
 
@@ -59,7 +59,7 @@ N_STEPS = 4
 
 
 class Puppet(QueuedClient):
-    """An engine that does what it is told to; `carry_out` empties the queue.
+    """A client with scripted outcomes; `carry_out` executes all queued commands.
 
     Attributes:
         fates: Outcomes of the next loads and turns, in their order; all later ones succeed.

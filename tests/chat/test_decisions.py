@@ -1,4 +1,4 @@
-"""Phases of Auto: what goes on in some steps, named calmly and by the figures alone."""
+"""Phases of Auto: names of what happens in some steps, by their figures alone."""
 
 from __future__ import annotations
 

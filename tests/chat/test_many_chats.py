@@ -1,8 +1,8 @@
 """Several chats at once, open or not: a use case does what it says in its own chat, and only there.
 
 The machine knows each chat as a tree of texts. After every step the session, the store, and another
-session on the same store must say the same; the listener was told of no other chat, and the engine
-of no other prompt. Engines die, loads fail, and the program is closed or killed between the steps.
+session on the same store must agree; the listener was notified of no other chat, and the engine
+got no other prompt. Engines die, loads fail, and the program is closed or killed between the steps.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class Tree:
         return found
 
     def prompt(self, end: str) -> list[tuple[str, str]]:
-        """Return the prompt for the engine: without empty replies, roles by turns."""
+        """Return the prompt for the engine: without empty replies, with alternating roles."""
         prompt = self.settings.system_prompt
         said: list[tuple[str, str]] = [("system", prompt)] if prompt else []
         for name in replace(self, leaf=end).path():
@@ -164,7 +164,7 @@ class ManyChats(RuleBasedStateMachine):
         return TurnOptions(self.strategy, remember=True)
 
     def a_chat(self, number: int, *, where: Callable[[Tree], bool] = lambda _: True) -> str:
-        """Choose a chat that a use case can work on, or empty if there is none."""
+        """Choose a chat for a use case; return its id, or an empty one if no chat fits."""
         found = [name for name, tree in self.trees.items() if where(tree)]
         self.chat = found[number % len(found)] if found else ""
         return self.chat
@@ -202,7 +202,7 @@ class ManyChats(RuleBasedStateMachine):
         assert question is not None
         said = [(m.role, m.text) for m in command.prompt.messages]
         wanted = replace(tree, settings=self.settings).prompt(question)
-        if self.is_continued:  # it goes on with the settings that it began with
+        if self.is_continued:  # it continues with the settings that it began with
             said, wanted = ([one for one in all_ if one[0] != "system"] for all_ in (said, wanted))
         else:
             assert command.seed == self.settings.seed
@@ -231,7 +231,7 @@ class ManyChats(RuleBasedStateMachine):
             self.only_its_own_chat_was_told_of()
 
     def was_turned(self, chat: str) -> None:
-        """Find that the listener heard of the chat's new path."""
+        """Check that the listener was notified of the chat's new path."""
         paths = [value for name, value in self.told.calls if name == "path"]
         assert [made.conversation_id for made in paths] == [chat]
         assert [m.message_id for m in paths[0].path()] == self.trees[chat].path()

@@ -380,7 +380,7 @@ def test_all_but_marks_is_reasoning_or_answer(text: str, known: Known) -> None:
 @given(text=TEXTS)
 def test_what_is_shown_stays(text: str) -> None:
     """While a text grows, a part that has begun is only taken back by a closing mark."""
-    # What looks like a fence is none when a backtick follows in its line.
+    # A line that begins like a fence is no fence if it contains another backtick.
     assume(not re.search(r"```[^\n]*`", text))
     # In Solar's closing mark is one of gpt-oss, and no model writes both.
     assume("<|end|><|begin|>" not in text)

@@ -1,4 +1,4 @@
-"""Reasoning in the replies of a chat, told by how they came about: in prompts and exports."""
+"""Reasoning in the replies of a chat, found by their origin: in prompts and exports."""
 
 from __future__ import annotations
 

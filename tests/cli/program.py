@@ -125,7 +125,7 @@ def chat(
     run: Callable[..., Result] = paceline,
     **more: Any,
 ) -> Result:
-    """Run `paceline chat --json` with a short reply unless told otherwise."""
+    """Run `paceline chat --json` with a short reply, or with the given options."""
     defaults: list[str | Path] = ["--json"]
     if prompt is not None:
         defaults += ["--prompt", prompt]

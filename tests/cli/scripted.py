@@ -31,7 +31,7 @@ class ScriptedEngine(closing[ThreadedClient]):
         return self
 
     def handle(self, command: Command) -> None:
-        """Emit what the script says; a generator goes on when its event has been passed on."""
+        """Emit the scripted events; a generator continues when its last event was delivered."""
         if not isinstance(command, Shutdown):
             self.commands.append(command)
             for event in self._answer(command):

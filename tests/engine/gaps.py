@@ -28,7 +28,7 @@ def sequence(parts: Iterable[int | Gap]) -> TokenSequence:
 
 
 def seen(tokens: Sequence[int], n: int) -> tuple[int, ...]:
-    """The last cells as a model sees them: ids, and a number above them that tells the picture."""
+    """Return the last cells as a model sees them: ids, or a number above them for a picture."""
     cells = list(tokens)
     for start, part in gaps_of(tokens):
         cells[start : start + part.n_cells] = [1000 + ord(part.digest)] * part.n_cells

@@ -20,7 +20,7 @@ def truncated(
 ) -> dict[int, float]:
     """The obvious way: what top-k, top-p and min-p leave, with weights relative to the largest.
 
-    `avoid` is told whether a sum is so close to top-p that rounding may decide.
+    `avoid` is called with whether a sum is so close to top-p that rounding may decide.
     """
     n = p.top_k if 0 < p.top_k < len(row) else len(row)
     kept = heapq.nsmallest(n, range(len(row)), key=lambda token: (-row[token], token))

@@ -615,7 +615,7 @@ def test_where_deciding_takes_too_long_some_steps_are_made_without(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(auto_chain_module, "OWN_SHARE", 1e-9)
-    monkeypatch.setattr(step_clock, "LONG_GAP_S", math.inf)  # a step after a pause is not told
+    monkeypatch.setattr(step_clock, "LONG_GAP_S", math.inf)  # a step after a pause is not reported
     control = Script(models=False)
     SCRIPTS.append(control)
     decoder = decoder_for(FakeModel(random_language(3)), "auto", max_tokens=100)
@@ -718,7 +718,7 @@ def test_a_step_without_a_decision_is_reported_where_there_was_no_pause(
 
 
 def test_while_nothing_can_be_covered_nothing_is_decided(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(step_clock, "LONG_GAP_S", math.inf)  # a step after a pause is not told
+    monkeypatch.setattr(step_clock, "LONG_GAP_S", math.inf)  # a step after a pause is not reported
     control = Script(n_max=0, reason="ledger", wait=6)
     SCRIPTS.append(control)
     decoder = decoder_for(FakeModel(random_language(3)), "auto", max_tokens=40)

@@ -1,4 +1,4 @@
-"""Turns with Auto, on scripted models: what they tell, what they keep, what they do without."""
+"""Turns with Auto, on scripted models: what they report, keep, and do without."""
 
 from __future__ import annotations
 
@@ -315,7 +315,7 @@ def test_without_a_draft_model_nothing_is_guessed() -> None:
 def test_a_draft_model_with_a_shorter_context_continues_drafting(
     monkeypatch: pytest.MonkeyPatch, n_ctx: int
 ) -> None:
-    """It reads the text's end anew where the text has outgrown it, in the prompt or after it."""
+    """It reads the text's end again if the text has outgrown it, in the prompt or after it."""
     clock = Clock()
     for module in TIMED:
         monkeypatch.setattr(module, "_clock", clock)

@@ -80,7 +80,7 @@ def test_the_first_other_token_ends_the_reply(desk: Desk, strategy: str, place: 
     assert divergence.index == place
     assert (divergence.expected, divergence.found) == (other, plain.tokens[place])
     assert divergence.margin is None or divergence.margin > 0
-    assert desk.bench.events[-2] == divergence  # told before the end and after the last step
+    assert desk.bench.events[-2] == divergence  # reported before the end and after the last step
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
@@ -247,7 +247,7 @@ def test_a_reply_that_the_user_stops_has_not_diverged(desk: Desk) -> None:
 
 
 def test_another_seed_diverges_with_what_the_sampler_compares(desk: Desk) -> None:
-    """The margins that are told are those of the sampler's own numbers, drawn again here."""
+    """Compare the reported margins with those of the sampler's own numbers, drawn again here."""
     plain = desk.ask(seed=1)
     margins = []
     for seed in range(2, 12):

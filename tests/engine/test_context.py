@@ -18,7 +18,7 @@ from paceline.errors import CancelledError, ContextFullError, EngineError
 
 
 def fingerprint(tokens: Sequence[int]) -> np.ndarray:
-    """Logits that tell which tokens came before."""
+    """Return logits that depend on all tokens before."""
     row = np.zeros(N_VOCAB, np.float32)
     for place, token in enumerate(tokens):
         row[token] += place + 1

@@ -1,4 +1,4 @@
-"""A reply that goes on where it ended: as if it had never been cut."""
+"""Continuation of a reply where it ended, as if it had never been cut."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Several conversations on one pair: none is drafted from what another one holds.
 
 Programs share the pair with the person at the window. A drafter that knew another conversation
-would change no text, but what was drafted and accepted would tell what stands there.
+would change no text, but the drafted and accepted tokens would reveal it.
 """
 
 from __future__ import annotations

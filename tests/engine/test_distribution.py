@@ -250,7 +250,7 @@ def test_an_earlier_reply_of_the_same_seed_does_not_bias_the_new_one(name: str) 
 def check_positions(make: Make, judge: Callable[..., Any] = row_by_row, n: int = N) -> None:
     """Verify one draft over and over: each position's tokens have their own exact law.
 
-    The draft does not depend on the noise, so accepting it tells nothing about later positions.
+    The draft does not depend on the noise, so its acceptance says nothing about later positions.
     """
     p, _ = REPLIES["penalties"]
     draft = [int(TABLE[PROMPT[-1]].argmax())]

@@ -48,7 +48,7 @@ def test_a_step_with_a_first_decode_is_not_timed(strategy: str, *, compiles: boo
     assert (knowledge.recent.n_needed > 0) == compiles
     assert (knowledge.pace.plain is None) == (compiles or strategy == "off")
     estimate = decoder.meter.plain.estimate()
-    assert (estimate is None) == compiles  # nothing tells what plain decoding takes
+    assert (estimate is None) == compiles  # the time of plain decoding is unknown
 
 
 @pytest.mark.parametrize("compiles", [False, True])

@@ -44,7 +44,7 @@ Parts = list[int | Gap]
 
 
 def fingerprint(tokens: Sequence[int]) -> np.ndarray:
-    """Logits that tell which tokens and gaps came before, and where."""
+    """Return logits that depend on all tokens and gaps before, and on their positions."""
     row = np.zeros(N_VOCAB, np.float32)
     for place, token in enumerate(tokens):
         if token >= 0:

@@ -40,7 +40,7 @@ STRATEGIES = ("off", "prompt-lookup:max_ngram=1:n_pred=8", "suffix:min_match=1:p
 
 
 def told_of(row: Sequence[float], token: int, n: int) -> tuple[float, list[tuple[int, float]]]:
-    """Return what is to be told of a drawn token, one number after the other."""
+    """Return the expected report on a drawn token, computed one number after the other."""
     top = max(row)
     total = top + math.log(math.fsum(math.exp(x - top) for x in row))
     ranked = sorted(range(len(row)), key=lambda t: (-row[t], t))
@@ -63,7 +63,7 @@ def steps_of(bench: Bench, n_before: int) -> list[StepCommitted]:
 
 
 def check_reply(bench: Bench, n_before: int, n: int, tokens: Sequence[int]) -> None:
-    """Each token of the reply is told, by the row that the model gives after those before it."""
+    """Compare each token's report with the row that the model gives after all tokens before it."""
     steps = steps_of(bench, n_before)
     assert all(len(step.likely) == len(step.tokens) for step in steps)
     told = [likely for step in steps for likely in step.likely]

@@ -79,7 +79,7 @@ def fit(
     return len(prompt.tokens), prompt.n_cut
 
 
-# Those whose single messages do not tell what the whole takes.
+# Templates whose whole prompt is not the sum of its single messages.
 LIARS = {
     "strips": "{% for m in messages %}{{ m['role'] }}: {{ m['content'].strip() }}\n{% endfor %}",
     "numbers": (

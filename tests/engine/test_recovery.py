@@ -1,4 +1,4 @@
-"""Failures of the target's decode on scripted models: what is told, what is kept, what goes on."""
+"""Failures of the target's decode on scripted models: reports, kept text, continuation."""
 
 from __future__ import annotations
 
@@ -365,7 +365,7 @@ def test_a_model_that_cannot_take_tokens_back(failure: EngineError) -> None:
 
 
 def test_auto_knows_of_another_context_within_the_reply() -> None:
-    """One that is made anew for want of memory goes back by copies in place of states."""
+    """A context that is made again for lack of memory rolls back by copies instead of states."""
     plan: dict[int, EngineError] = {6: NO_MEMORY, 7: NO_MEMORY}
     model = failing(plan, can_rollback=False, n_states=8, has_copies=True)
     model.keep_states(8)

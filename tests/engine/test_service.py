@@ -41,7 +41,7 @@ from turns import turn_of
 
 
 def test_a_turn_from_start_to_finish(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(turn, "REPORT_S", 600)  # figures are told by time, on a busy machine here
+    monkeypatch.setattr(turn, "REPORT_S", 600)  # a busy machine would report more
     bench = Bench(target=writer())
     assert isinstance(bench.load(), PairLoaded)
     finished = bench.finish()

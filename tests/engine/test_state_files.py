@@ -394,7 +394,7 @@ def test_a_program_that_is_killed_leaves_whole_files(
     writer: Callable[..., subprocess.Popen[str]],
     trials: Trials,
 ) -> None:
-    """A damaged file would be told, which fails the test."""
+    """A damaged file would be reported, which fails the test."""
     chance = random.Random(1)
     for i in trials(3, 100):
         process = writer(1_000 * i)

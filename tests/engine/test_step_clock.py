@@ -78,7 +78,7 @@ def test_a_lap_after_a_switch_tells_nothing_of_those_before_it(timed: Timed) -> 
 
 def test_figures_between_two_laps_take_nothing_of_the_next_one(timed: Timed) -> None:
     timed.step(1)
-    timed.now += 0.25  # others have the processor while listeners are told of the step
+    timed.now += 0.25  # others have the processor while listeners are notified of the step
     timed.clock.count()
     assert timed.meter.held_s == 0.0
     assert timed.step(1).held_s == pytest.approx(0.25)

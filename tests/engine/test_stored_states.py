@@ -34,7 +34,7 @@ owners = st.sampled_from(OWNERS)
 
 
 class Program:
-    """A context that holds one text after the other, and what is stored of them.
+    """A context that reads one text after the other, with its stored states.
 
     Attributes:
         read: Owner and tokens of each text read since its start.
@@ -110,7 +110,7 @@ class StoredStates(RuleBasedStateMachine):
 
     @rule(owner=owners)
     def forget(self, owner: StateOwner) -> None:
-        for program in self.programs:  # each hears of what was deleted
+        for program in self.programs:  # each is notified of the deletion
             program.states.forget((owner.name,))
             program.read = [(who, text) for who, text in program.read if who != owner]
             if program.states.owner is None:
@@ -129,7 +129,7 @@ class StoredStates(RuleBasedStateMachine):
     @precondition(lambda self: self.disk)
     @rule()
     def leave(self) -> None:
-        """End the program that goes on, and start another one in its place."""
+        """End the current program, and start another one in its place."""
         self.now.states.close()
         if self.room >= ROOM:
             self.filed += [(who, text) for who, text in self.now.read if not who.private]
@@ -138,7 +138,7 @@ class StoredStates(RuleBasedStateMachine):
     @precondition(lambda self: self.disk)
     @rule()
     def kill(self) -> None:
-        """Start another program in the place of the one that goes on, which writes nothing more."""
+        """Replace the current program, which writes nothing more, by another one."""
         place = self.programs.index(self.now)
         self.now = self.programs[place] = self.start()
 

@@ -18,7 +18,7 @@ from paceline.engine.model.threads import calm_waiting_threads, default_threads,
         (2, 2, 1),
         (1, 2, 1),
         (1, 1, 1),
-        (None, 4, 3),  # some virtual machines and ARM boards do not tell
+        (None, 4, 3),  # some virtual machines and ARM boards do not report it
         (None, 1, 1),
         (None, None, 1),
     ],

@@ -65,7 +65,7 @@ def finished(chat: ChatView, text: str, name: str = "") -> ReplyView:
 
 
 def shown_body(qtbot: QtBot, tokens: Provenance | None = None) -> Iterator[ReplyBody]:
-    """A visible body of a reply, 700 pixels wide; it is told of `tokens` before their text."""
+    """A visible body of a reply, 700 pixels wide; it receives `tokens` before their text."""
     host = QWidget()  # as for the chat
     qtbot.addWidget(host)
     host.resize(1600, 900)

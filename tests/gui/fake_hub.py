@@ -38,7 +38,7 @@ class HeldBackground(QObject):
         self.jobs.append((function, done, failed))
 
     def compute(self, at: int = 0) -> None:
-        """Do one job; its result is told later."""
+        """Do one job; its result is delivered later."""
         function, done, failed = self.jobs[at]
         try:
             result = function()
@@ -48,7 +48,7 @@ class HeldBackground(QObject):
             self.jobs[at] = (lambda: result), done, failed
 
     def carry_out(self, at: int = 0) -> None:
-        """Do one job, unless it is done, and tell its result."""
+        """Do one job, unless it is done, and deliver its result."""
         self.compute(at)
         function, done, _failed = self.jobs.pop(at)
         done(function())

@@ -131,7 +131,7 @@ class LoadingWorld(QObject):
 def loading_world(
     home: Path, client: FakeClient, models: Models | None = None, *, is_loaded: bool = True
 ) -> Iterator[LoadingWorld]:
-    """Yield a world for a fixture, whose demo pair is loaded unless told otherwise."""
+    """Yield a world for a fixture, whose demo pair is loaded by default."""
     made = LoadingWorld(home, client, models=models).start()
     if is_loaded:
         client.finish_load()

@@ -116,7 +116,7 @@ class Camera:
         self.picker = world.picker
 
     def until(self, condition: Callable[[], bool]) -> None:
-        """Let the window live until something is so; goes on anyway after the limit."""
+        """Process events until a condition holds, or until the time limit."""
         end = time.monotonic() + LIMIT_S
         while not condition() and time.monotonic() < end:
             QApplication.processEvents()

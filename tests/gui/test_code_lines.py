@@ -77,7 +77,7 @@ def wheel(view: MessageView, at: QPoint, x: int, y: int, **keys: Qt.KeyboardModi
 
 
 def test_a_cards_foot_is_painted_alone(qtbot: QtBot, chat: ChatView) -> None:
-    """While a reply grows, what is below a change is painted anew, and that may begin in a card."""
+    """While a reply grows, all below a change is painted again, which may begin in a card."""
     view = shown(qtbot, chat, wraps=True)
     mark = next(mark for mark in view.content.marks if mark.kind == "code_block")
     card = code_card(view.document(), mark)

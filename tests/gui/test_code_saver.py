@@ -22,7 +22,7 @@ pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")  # Qt's own file di
 
 
 class Saving:
-    """A code saver and what it told."""
+    """A code saver and its messages."""
 
     def __init__(self, window: QWidget) -> None:
         self.background = Background(window)

@@ -1,4 +1,4 @@
-"""The context meter: what it says, when it asks, and what its popover tells."""
+"""The context meter: its text, its requests, and the contents of its popover."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Free memory of devices: asked again without waiting, and told with who held the rest."""
+"""Free memory of devices: updated without waiting, shown with who holds the rest."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ class FakeDownloads:
         return lambda id_: self.asked.append((name, id_))
 
     def change(self, id_: str, status: Status, n_here: int = 0, **more: Any) -> None:
-        """Let a download change, and its listener hear of it."""
+        """Change a download, and notify its listener."""
         known = self.known[id_]
         file = replace(known.files[0], etag="e", n_bytes=2 * GB, n_here=n_here)
         now = self.known[id_] = replace(known, status=status, files=(file,), **more)
@@ -75,7 +75,7 @@ def request(name: str = "a.gguf") -> DownloadRequest:
 
 
 class World:
-    """The controller between fake downloads and a window, and what was told."""
+    """The controller between fake downloads and a window, and its notifications."""
 
     def __init__(self, window: QWidget, *known: Download) -> None:
         self.window = window

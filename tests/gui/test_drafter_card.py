@@ -79,7 +79,7 @@ def test_the_card_is_live_and_names_every_drafter(program: Program, client: Fake
     assert LIGHT.lookup in colours_of(card.lines[0].dot)
     assert LIGHT.accent in colours_of(card.lines[1].dot)
     assert card.lines[0].accessibleName() == "Grammar: 1 of 2 50\u202f%"
-    client.figures(BAD)  # they are late, and tell of drafters that have not drafted
+    client.figures(BAD)  # they are late, and report drafters that have not drafted
     client.emit(mixed_step(2))
     program.live.refreshed.emit()
     assert [line.title.text() for line in card.lines] == ["Grammar", "Draft model"]

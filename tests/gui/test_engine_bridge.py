@@ -1,4 +1,4 @@
-"""The window's way to the engine: what comes, comes on the window's thread."""
+"""The window's bridge to the engine: events arrive on the window's thread."""
 
 from __future__ import annotations
 

@@ -196,7 +196,7 @@ def test_open_code_is_coloured_now_and_then(monkeypatch: pytest.MonkeyPatch) -> 
         sheet.content.write(part)
         sheet.check()
     assert colours(sheet) == colours(whole)
-    sheet.content.write(code + "   ")  # written anew
+    sheet.content.write(code + "   ")  # written again
     assert colours(sheet) == colours(whole), "the colours stay"
     monkeypatch.setattr("paceline.gui.chat.markdown.build.BUDGET_S", 0.0)
     sheet.content.write(code + "    def g(): pass\n    def h(")

@@ -1,4 +1,4 @@
-"""Actions of messages: by pointer, by keyboard, and how a screen reader is told of them."""
+"""Actions of messages: by pointer, by keyboard, and for a screen reader."""
 
 from __future__ import annotations
 

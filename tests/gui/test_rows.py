@@ -1,4 +1,4 @@
-"""A list of values for a view: whatever it is to show next, views are told what is different."""
+"""A list model: for each new list of values, views are notified of the differences."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ LISTS = st.lists(
 
 @given(st.lists(LISTS, min_size=1, max_size=5))
 def test_whatever_comes_next_is_shown_without_a_reset(lists: list[list[Named]]) -> None:
-    """Qt's own tester watches what views are told; indices that are held follow their rows."""
+    """Check notifications with Qt's own tester, and that persistent indices follow their rows."""
     model = NamedRows()
     tester = QAbstractItemModelTester(model, QAbstractItemModelTester.FailureReportingMode.Fatal)
     resets, told = [], set[int]()

@@ -1,4 +1,4 @@
-"""Every character that is seen has the colour of its stretch and tells of its own token."""
+"""Every character that is seen has the colour of its stretch and shows its own token's details."""
 
 from __future__ import annotations
 

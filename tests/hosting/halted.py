@@ -1,8 +1,8 @@
 """Stops a process with SIGSTOP and says what its main thread was doing at that moment.
 
-Linux tells both: /proc/PID/task/TID/syscall holds -1, the stack pointer and the program counter
+Linux reports both: /proc/PID/task/TID/syscall holds -1, the stack pointer and the program counter
 for a thread that was stopped while it computed, and the number of the system call for one that was
-in the kernel; /proc/PID/maps tells whose code the program counter is in.
+in the kernel; /proc/PID/maps shows whose code the program counter is in.
 """
 
 from __future__ import annotations

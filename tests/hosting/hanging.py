@@ -112,7 +112,7 @@ def idle_decode(action: str, mark: str) -> None:
 
 
 def reading_load(seconds: float) -> None:
-    """Read a file from the disk, again and again, before each target's load; no event tells so."""
+    """Read a file from the disk, again and again, before each target's load, without an event."""
     from paceline.engine.llama import LlamaBackend
 
     original = LlamaBackend.load

@@ -39,7 +39,7 @@ class Host:
     """An inline client of the real host with the demo pair, one thread per model.
 
     Attributes:
-        told: Every event with the time at which it came.
+        told: Every event with its time of arrival.
         hear: Called with every event, on the thread that submits.
         servers: RPC servers that the pair is loaded on, as HOST:PORT.
     """

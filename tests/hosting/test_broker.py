@@ -161,7 +161,7 @@ class Lives(RuleBasedStateMachine):
     # ----------------------------------------------------------------------------------- the model
 
     def _tell(self, ticket: Ticket | Tune | Shutdown | None, event: Event | None) -> None:
-        """Expect that a request hears an event, unless it has its answer."""
+        """Expect that a request receives an event, unless it has its answer."""
         if not isinstance(ticket, Ticket) or event is None or ticket in self.answered:
             return
         self.expected[ticket].append(event)

@@ -59,7 +59,7 @@ class Stage:
         wait_until(lambda: bool(is_so()), 20)
 
     def ask(self, command: Command) -> tuple[Ticket, list[Event]]:
-        """Ask for something and wait until it is over; return what was heard of it."""
+        """Send a request, wait until it has ended, and return its events."""
         heard: list[Event] = []
         ticket = self.client.request(command, on_event=heard.append)
         self.until(lambda: ticket.state == "over" and heard[-1:] == [ticket.answer])

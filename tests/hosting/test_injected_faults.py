@@ -171,7 +171,7 @@ def test_kill_at_random_tokens(shared: Host, whole: str, trials: Trials, is_long
 
 
 def test_a_kill_just_when_a_reply_is_asked_for(shared: Host, trials: Trials) -> None:
-    """A little before or after: it is told once, and the question never stays without an answer."""
+    """Fail a little before or after: it is reported once, and each question gets an answer."""
     rng = random.Random(9)
     for _ in trials(1, 60):
         shared.ready()
@@ -348,7 +348,7 @@ def test_a_model_file_that_is_cut_while_it_is_used(
 def test_a_model_file_that_goes_away_while_it_is_used(
     how: str, demo_pair: Pair, tmp_path: Path, whole: str, trials: Trials
 ) -> None:
-    """The mapping keeps what it was made of: the reply goes on, and so does the next one."""
+    """The mapping keeps the old file: the reply continues, and the next one works."""
     target, draft = (Path(shutil.copy(path, tmp_path)) for path in demo_pair)
     other = tmp_path / "other"
 

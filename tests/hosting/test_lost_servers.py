@@ -219,7 +219,7 @@ def test_deaths_by_a_server_forbid_no_load_without_it(
 
 
 def test_a_load_that_fails_leaves_no_process_that_knows_the_server(demo_pair: Pair) -> None:
-    """A server that is started anew may have other devices; llama.cpp would not ask again."""
+    """A server that is started again may have other devices; llama.cpp would not ask again."""
     target, _ = demo_pair
     with rpc_servers() as servers, host_on((target, target / "missing"), servers) as host:
         last = host.load()[-1]

@@ -10,7 +10,7 @@ from paceline.hosting.power import is_on_battery
 
 
 def supplies(folder: Path, **kinds: dict[str, str]) -> Path:
-    """Write what Linux tells of supplies of power."""
+    """Write the files in which Linux reports power supplies."""
     for name, files in kinds.items():
         (folder / name).mkdir()
         for file, text in files.items():

@@ -1,4 +1,4 @@
-"""Turns of a child that follows a script: cancels, tunes, and what comes after the end."""
+"""Turns of a child that follows a script: cancels, tunes, and events after the end."""
 
 from __future__ import annotations
 

@@ -90,7 +90,7 @@ def test_the_time_left_never_grows_while_a_prompt_is_read_evenly(
     first_piece = next((at for at, _, said in looks if said is not None), 0.0)
     after = [said for at, _, said in looks if at >= first_piece and said is not None]
     grown = [b for a, b in pairwise(after) if b > a]
-    # The first piece, and what was read by then, say it anew.
+    # The first piece and the speed that it shows may each raise the estimate once.
     assert len(grown) <= 2, grown
 
 
@@ -98,7 +98,7 @@ def test_the_time_left_never_grows_while_a_prompt_is_read_evenly(
 def test_whatever_is_told_there_are_words_and_no_time_below_zero(
     told_of: list[tuple[int, float]],
 ) -> None:
-    """Also when a prompt is read anew after a decode that failed."""
+    """Include a prompt that is read again after a failed decode."""
     wait, at = PromptWait(TurnStarted(50, 20, 1), 0.0), 0.0
     for n_done, seconds in told_of:
         at += seconds

@@ -3,7 +3,7 @@
 `repo.json` may have (all optional): downloads, likes, trendingScore, gated (false, "auto",
 "manual"), private, license, base_model, gguf ({"total", "architecture", "context_length"}),
 lastModified, createdAt (ISO 8601), tags, pipeline_tag, and `pretend`: {file: size}, files that are
-listed with a size that they do not have on the disk; they are sent with zeros behind what is there.
+listed with a size that they do not have on the disk; they are sent with zeros after their content.
 """
 
 from __future__ import annotations

@@ -224,7 +224,7 @@ class HubServer:
         )
 
     def _open(self, request: Request, repo: str) -> Repository | Answer:
-        """Return a repository, or why there is none for whoever asks."""
+        """Return a repository, or the reason why this request cannot have it."""
         if repo in self.moved:
             path = request.path.replace(repo, self.moved[repo], 1)
             return Answer(307, headers={"Location": path})

@@ -1,4 +1,4 @@
-"""Compiling the kernels: the choice of a compiler, what it is told, and how it fails."""
+"""Compiling the kernels: the choice of a compiler, its arguments, and its failures."""
 
 from __future__ import annotations
 

@@ -368,7 +368,7 @@ def test_a_mark_can_have_any_name(own: pytest.MonkeyPatch, tmp_path: Path) -> No
 
 
 class Loaded:
-    """A load of the demo pair, inline or in a process, and what it told."""
+    """A load of the demo pair, inline or in a process, and its events."""
 
     def __init__(
         self, pair: tuple[Path, Path], main: ChildMain | None = None, **options: object

@@ -2,7 +2,7 @@
 
 A process of its own loads the demo pair while `RLIMIT_AS` leaves it a share of what the load takes.
 llama.cpp answers to most failed allocations, but not to all: an assertion or a C++ exception that
-nobody catches ends the process by a signal. What must not be is a traceback or a hang.
+is not caught ends the process by a signal. A traceback or a hang must not happen.
 """
 
 from __future__ import annotations

@@ -319,7 +319,7 @@ def test_a_draft_has_its_own_settings(pair: InlineClient) -> None:
         (llama_cpp.llama_n_threads_batch, [2, 1]),
     ):
         assert [getter(context) for context in contexts] == expected
-    # The state of one token tells the caches' types: what it weighs per element.
+    # The size of one token's state shows the caches' types: bytes per element.
     sizes = []
     for book, context in zip((loaded.target, loaded.draft), contexts, strict=True):
         book.model.clear()

@@ -1,4 +1,4 @@
-"""A reply on a machine that others use: the real engine tells Auto what it waited for."""
+"""A reply on a machine that others use: the real engine reports to Auto the time that it waited."""
 
 from __future__ import annotations
 

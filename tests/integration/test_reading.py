@@ -111,7 +111,7 @@ def test_weights_that_people_have_trained(name: str, *, is_long: bool) -> None:
 @pytest.mark.grid(short=1)
 @pytest.mark.parametrize("kind", ["q4_0", "q4_k", "iq4_nl"])
 def test_the_layout_of_weights_makes_no_difference(kind: str, small: Path, tmp_path: Path) -> None:
-    """These types ggml lays out anew where it may."""
+    """ggml changes the layout of these types if it can."""
     path = tmp_path / f"{kind}.gguf"
     requantise(small, kind, path)
     rows: list[bytes] = []

@@ -1,4 +1,4 @@
-"""A real model whose layers are on an RPC server: its devices, and the steps that tell times."""
+"""A real model whose layers are on an RPC server: its devices, and the times of its steps."""
 
 from __future__ import annotations
 

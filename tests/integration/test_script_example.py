@@ -1,4 +1,4 @@
-"""The example for scripts, run as somebody would run it."""
+"""The example for scripts, run as a user would run it."""
 
 from __future__ import annotations
 

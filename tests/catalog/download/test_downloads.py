@@ -3,7 +3,7 @@
 The machine gives commands, breaks the server and the disk, restarts and kills the program, and
 lets a power failure take what was not flushed. After each step it waits until all downloads rest,
 or hang where the server holds their bytes back, and compares everything that can be seen with the
-model: list, journal, folder, what the listener heard, and from which byte on the server was asked.
+model: list, journal, folder, notifications, and from which byte on the server was asked.
 """
 
 from __future__ import annotations

@@ -231,7 +231,7 @@ def test_an_environment_that_is_unusable(
 ) -> None:
     from huggingface_hub.utils import close_session
 
-    close_session()  # the next one looks at the environment anew
+    close_session()  # the next one reads the environment again
     monkeypatch.setenv(name, value)
     with pytest.raises(HubError) as caught:
         look(Hub(endpoint="http://127.0.0.1:9", tokens=TokenSource({})))

@@ -199,7 +199,7 @@ def test_nothing_is_revealed_about_this_machine(hub: Hub, server: HubServer) -> 
 def test_no_other_server_is_asked(
     hub: Hub, server: HubServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The library would ask huggingface.co what else to tell about this machine."""
+    """The library would ask huggingface.co which further facts of this machine to send."""
     from huggingface_hub import constants
     from huggingface_hub.utils import _detect_agent
 

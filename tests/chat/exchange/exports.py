@@ -1,4 +1,4 @@
-"""Chats as other programs write them, made anew after their published formats."""
+"""Chats as other programs export them, written for these tests after their published formats."""
 
 from __future__ import annotations
 

@@ -231,7 +231,7 @@ class Machine:
         pace: Slow-down by the number of committed tokens.
         wide_pace: The same for wide steps alone.
         batched: Cost of a token in a batch of the draft model, relative to a drafted token.
-        held_s: Seconds of the last step in which it did not run, where that is told.
+        held_s: Seconds of the last step in which other programs had the processor.
     """
 
     curve: Callable[[int], float]

@@ -620,4 +620,4 @@ def test_among_steps_with_drafts_plain_ones_are_asked_for_again() -> None:
         seconds = PLAIN_S * CURVES["flat"](width)
         controller.observe(times(width, seconds, width - 1, is_warm=is_warm))
         last_width = width
-    assert plain == [256, 257]  # after a wide step the first one tells nothing
+    assert plain == [256, 257]  # the first step after a wide one shows nothing

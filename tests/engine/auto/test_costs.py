@@ -309,7 +309,7 @@ def test_what_was_not_measured_at_a_context_is_not_doubted_there() -> None:
     costs.set_context(1e-3, 1.0)
     for _ in range(3):
         costs.add(8, 100, 2.8)
-    costs.add(1, 4000, 5.0)  # and so the medians are told for long contexts
+    costs.add(1, 4000, 5.0)  # and so the medians are reported for long contexts
     costs.set_context(1e-3, 0.0)  # by which all that was measured elsewhere seems to cost more
     before = costs.ratios(4000)[8]
     for _ in range(20):

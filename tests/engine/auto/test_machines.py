@@ -139,7 +139,7 @@ def test_it_is_late_nowhere_and_close_to_the_best_everywhere(is_known: bool) -> 
 
 
 def test_of_heads_it_takes_what_is_foreseen() -> None:
-    """Acceptances of MTP heads as published: of prose, of code, and of both by turns."""
+    """Acceptances of MTP heads as published: of prose, of code, and of both in turns."""
     rows = list(measure(["3090", "m4", "9950x", "own"], list(HEADS), n_runs=3))
     check_promise(rows)
     assert min(row.gain for row in rows) > 0.98

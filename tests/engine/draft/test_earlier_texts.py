@@ -186,7 +186,7 @@ def test_the_memory_is_bounded_and_comes_back(monkeypatch: pytest.MonkeyPatch) -
     assert drafted(texts, words(9, 100)[:10], 2, 5, 0.0) is None
     for name in (0, 1):
         texts.put(str(name), ())
-    put(texts, "new", words(7, 150))  # there is no room before everything is indexed anew
+    put(texts, "new", words(7, 150))  # there is no room until everything is indexed again
     assert texts.n_tokens <= 1000
     for chat in (chats[2], chats[3], chats[4], words(7, 150), words(9, 100)):
         draft = drafted(texts, chat[50:54], 4, 3, 0.0)

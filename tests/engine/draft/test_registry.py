@@ -89,7 +89,7 @@ def test_a_draft_model_must_take_tokens_back() -> None:
 class Phrases:
     """Knows phrases by heart.
 
-    More than that nobody needs to read.
+    Nothing further is needed.
     """
 
     title = "Phrase book"

@@ -325,7 +325,7 @@ class Divided(RoundingModel):
 def test_the_text_does_not_depend_on_how_much_was_compared(
     rounding: Rounding, monkeypatch: pytest.MonkeyPatch, trials: Callable[[int, int], range]
 ) -> None:
-    """A load beside other work compares less, and idle time goes on between two replies."""
+    """A load beside other work compares less, and idle work continues between two replies."""
     monkeypatch.setattr(f"{__name__}.RoundingModel", Divided)
     for seed in trials(2, 20):
         rng = random.Random(seed)

@@ -1,4 +1,4 @@
-"""Servers that are lost, before a load or in mid-reply: what is told, offered and kept."""
+"""Servers lost before a load or in mid-reply: the message, the offers and the kept text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The engine dies, and the person sees what is kept and how it goes on; it is scripted."""
+"""Deaths of a scripted engine: the person sees what is kept and how to continue."""
 
 from __future__ import annotations
 
