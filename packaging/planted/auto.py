@@ -8,7 +8,9 @@ FAULTS = (
     Fault(
         "a change of strategy renews Auto's allowance",
         (("ledger=self._meter.ledger,", "ledger=None,"),),
-        ("tests/engine/test_auto_chain.py", "-k", "does_not_renew"),
+        (
+            "tests/engine/test_auto_chain.py::test_a_strategy_in_between_does_not_renew_the_allowance",
+        ),
     ),
     Fault(
         "wide steps are learned as of an empty context",

@@ -12,7 +12,7 @@ class Fault(NamedTuple):
         name: Description of the fault.
         changes: Texts and what they become; each text is found in exactly one module of the
             program, or file of the library of rows, which may be moved and renamed.
-        tests: Arguments for pytest.
+        tests: Files, or single tests as ``file::name``.
     """
 
     name: str

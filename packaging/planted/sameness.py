@@ -35,7 +35,7 @@ FAULTS = (
     Fault(
         "facts without whether states are copied",
         (('                *(("copies",) if self.needs_copies else ()),\n', ""),),
-        ("tests/integration/test_hybrids.py", "-k", "says_how_far"),
+        ("tests/integration/test_hybrids.py::test_it_says_how_far_it_goes_back",),
     ),
     Fault(
         "a padded plain step counts as a wide one",
@@ -50,7 +50,9 @@ FAULTS = (
     Fault(
         "facts without whether hidden states are put out",
         (('                *(("hidden",) if self._hidden is not None else ()),\n', ""),),
-        ("tests/integration/test_mtp.py", "-k", "takes_its_place"),
+        (
+            "tests/integration/test_mtp.py::test_a_draft_model_replaces_the_head_and_off_leaves_it_out",
+        ),
     ),
     Fault(
         "exact mode keeps whole pieces that were taken back",
@@ -148,7 +150,7 @@ FAULTS = (
     Fault(
         "exact mode with a memory that overwrites what is far back",
         (("self._is_exact = is_exact and not context.model.forgets", "self._is_exact = is_exact"),),
-        ("tests/integration/test_hybrids.py", "-k", "refused_in_words"),
+        ("tests/integration/test_hybrids.py::test_exact_mode_is_refused_in_words",),
     ),
     Fault(
         "a promise by construction with a memory that overwrites",

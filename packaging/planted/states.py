@@ -83,7 +83,9 @@ FAULTS = (
     Fault(
         "a copy outlives the text that it was made of",
         (("            self._saved.forget(n_past)\n", "            pass\n"),),
-        ("tests/integration/test_sliding_windows.py", "-k", "outlives"),
+        (
+            "tests/integration/test_sliding_windows.py::test_no_copy_outlives_the_text_that_it_was_made_of",
+        ),
     ),
     Fault(
         "a lookup goes on with the index of another conversation",
@@ -118,7 +120,10 @@ FAULTS = (
                 "            pass\n",
             ),
         ),
-        ("tests/integration/test_mtp.py", "-k", "guessed_states"),
+        (
+            "tests/integration/test_mtp.py::test_a_head_keeps_nothing_computed_from_the_states_of_drafted_"
+            "tokens",
+        ),
     ),
     Fault(
         "a picture is taken for another one in its place",

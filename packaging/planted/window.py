@@ -20,7 +20,7 @@ FAULTS = (
                 "            listener(event)\n",
             ),
         ),
-        ("tests/gui/test_liveness.py", "-k", "stays_live and thread"),
+        ("tests/gui/test_liveness.py::test_the_window_stays_live_while_the_engine_works[thread]",),
     ),
     Fault(
         "a thread is leaked",
