@@ -50,7 +50,7 @@ CALLS = st.lists(
 
 
 def pieces_of(form: CallForm, texts: Sequence[str], *, is_cut: bool = False) -> list[CallPiece]:
-    """Return what a reader template_patterns of a reply that comes in these texts."""
+    """Return what a reader finds in a reply that comes in these texts."""
     reader = CallReader(form, TOOLS, lambda: "made-here")
     found = [piece for text in texts for piece in reader.add(text)]
     return merged([*found, *reader.finish(is_cut=is_cut)])
