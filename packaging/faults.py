@@ -94,7 +94,7 @@ ROWS = (
         "R2",
         "The engine's process aborts or crashes",
         600,
-        (HOSTING + "test_injected_faults.py::test_a_fault_is_reported_with_its_cause",),
+        (HOSTING + "test_injected_faults.py::test_a_crash_is_reported_with_its_cause",),
         (
             (
                 'reason = sentence("llama.cpp gave up: {words:bare}.", words=words)',
@@ -114,11 +114,10 @@ ROWS = (
         "The engine's process hangs",
         50,
         (
-            HOSTING + "test_injected_faults.py::test_a_fault_is_reported_with_its_cause",
+            HOSTING + "test_injected_faults.py::test_a_hang_is_found_and_reported",
             HOSTING + "test_injected_faults.py::test_what_is_only_slow_costs_no_reply",
         ),
         (("if self._silent_s > SILENT_S:", "if self._silent_s > SILENT_S + 12:"),),
-        "Each way of hanging is tried once.",
     ),
     Row(
         "R5",

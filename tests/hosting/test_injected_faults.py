@@ -12,7 +12,7 @@ import shutil
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -193,7 +193,9 @@ _STEP = encode_message(
 )
 _HALF = frame(_STEP)[: len(_STEP) // 2]
 _HARM = garbage.HARMFUL_IN_A_TURN
-FAULTS: dict[str, tuple[Fault, tuple[str, ...]]] = {
+Death = tuple[Fault, tuple[str, ...]]
+"""A fault, and parts of the reason that is given for the death."""
+CRASHES: dict[str, Death] = {
     "an assertion in a decode": (
         Fault("oversized batch"),
         ("llama-context.cpp:", "GGML_ASSERT(n_tokens_all <= cparams.n_batch)"),
@@ -204,19 +206,6 @@ FAULTS: dict[str, tuple[Fault, tuple[str, ...]]] = {
         ("RuntimeError: of the engine's own", "The engine ended"),
     ),
     "half a frame and the end": (Fault("exit at once", (0,), data=_HALF), ("exit code 0",)),
-    "half a frame and silence": (
-        Fault("signal", (signal.SIGSTOP,), data=_HALF),
-        ("has not answered for 1 seconds",),
-    ),
-    "a decode without end": (
-        Fault("crawl", (1000.0, 1, 1.0)),
-        ("A computation of the engine hangs",),
-    ),
-    "garbage": (Fault("hang", data=_HARM["deep nesting"](random.Random(8))), ("no message",)),
-    "done twice": (Fault("hang", data=_HARM["done twice"](random.Random(8))), ("The engine",)),
-}
-"""Faults, and what is said of them: at least one of each class."""
-MORE_FAULTS: dict[str, tuple[Fault, tuple[str, ...]]] = {
     "an assertion in the sampler": (
         Fault("row without logits"),
         ("llama-sampler.cpp:", "GGML_ASSERT(logits != nullptr)"),
@@ -231,32 +220,37 @@ MORE_FAULTS: dict[str, tuple[Fault, tuple[str, ...]]] = {
     "SIGABRT": (Fault("signal", (signal.SIGABRT,)), ("crashed", "SIGABRT")),
     "exit": (Fault("exit", (3,)), ("ended with exit code 3",)),
     "exit at once": (Fault("exit at once", (3,)), ("ended with exit code 3",)),
-    "native code with Python's lock": (Fault("hold"), ("has not answered for 1 seconds",)),
-    **{
-        f"garbage: {name}": (Fault("hang", data=make(random.Random(8))), ("The engine",))
-        for name, make in _HARM.items()
-    },
 }
+HANGS: dict[str, Death] = {
+    "half a frame and silence": (
+        Fault("signal", (signal.SIGSTOP,), data=_HALF),
+        ("has not answered for 1 seconds",),
+    ),
+    "a decode without end": (
+        Fault("crawl", (1000.0, 1, 1.0)),
+        ("A computation of the engine hangs",),
+    ),
+    "native code with Python's lock": (Fault("hold"), ("has not answered for 1 seconds",)),
+}
+USUAL_GARBAGE = "deep nesting", "done twice"
 
 
-@pytest.mark.parametrize(
-    ("fault", "words"),
-    [
-        *[pytest.param(*FAULTS[name], id=name) for name in FAULTS],
-        *[pytest.param(*MORE_FAULTS[name], id=name, marks=long) for name in MORE_FAULTS],
-    ],
-)
-def test_a_fault_is_reported_with_its_cause(
-    breakable: Host,
-    orders: Path,
-    whole: str,
-    fault: Fault,
-    words: tuple[str, ...],
-    trials: Trials,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def cases(names: Iterable[str], n_usual: int) -> pytest.MarkDecorator:
+    """Parametrise by names, of which the usual run takes the first `n_usual`."""
+    return pytest.mark.parametrize(
+        "name",
+        [pytest.param(name, marks=long if i >= n_usual else ()) for i, name in enumerate(names)],
+    )
+
+
+@pytest.fixture
+def dies(
+    breakable: Host, orders: Path, whole: str, monkeypatch: pytest.MonkeyPatch
+) -> Callable[[Fault], str]:
+    """Ask for a reply in which a fault strikes; returns the reason that is given for the death."""
     monkeypatch.setattr(supervisor, "SILENT_S", 1.0)
-    for _ in trials(1, 20):
+
+    def strike(fault: Fault) -> str:
         breakable.ready()
         pid = breakable.service.pid
         order(orders, fault)
@@ -265,7 +259,6 @@ def test_a_fault_is_reported_with_its_cause(
         death = only_death(events)
         (before_s, _), (death_s, _) = breakable.told[-2:]
         assert death_s - before_s < 10, "ten times the limit"
-        assert all(part in death.reason for part in words), death.reason
         assert "/" not in death.reason
         assert "Memory" not in death.reason
         assert len(death.reason) < 500
@@ -274,6 +267,40 @@ def test_a_fault_is_reported_with_its_cause(
         assert text_of(events)
         assert breakable.service.pid == 0
         assert is_gone(pid, 1)
+        return death.reason
+
+    return strike
+
+
+@cases(CRASHES, 4)
+def test_a_crash_is_reported_with_its_cause(
+    dies: Callable[[Fault], str], name: str, trials: Trials
+) -> None:
+    fault, words = CRASHES[name]
+    for _ in trials(1, 50):
+        reason = dies(fault)
+        assert all(part in reason for part in words), reason
+
+
+@cases(HANGS, 2)
+def test_a_hang_is_found_and_reported(
+    dies: Callable[[Fault], str], name: str, trials: Trials
+) -> None:
+    fault, words = HANGS[name]
+    for _ in trials(1, 20):
+        reason = dies(fault)
+        assert all(part in reason for part in words), reason
+
+
+@cases(sorted(_HARM, key=lambda name: name not in USUAL_GARBAGE), len(USUAL_GARBAGE))
+def test_garbage_in_place_of_an_answer_costs_the_process(
+    dies: Callable[[Fault], str], name: str, trials: Trials
+) -> None:
+    rng = random.Random(8)
+    for _ in trials(1, 8):
+        reason = dies(Fault("hang", data=_HARM[name](rng)))
+        assert "The engine" in reason
+        assert name != "deep nesting" or "no message" in reason
 
 
 def test_what_is_only_slow_costs_no_reply(
