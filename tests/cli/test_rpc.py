@@ -47,7 +47,8 @@ def refusing() -> Iterator[str]:
         yield endpoint
 
 
-@pytest.mark.parametrize("n", [1, 2])
+@pytest.mark.grid(short=1)
+@pytest.mark.parametrize("n", [2, 1])
 def test_the_text_is_that_of_this_machine(two: list[Server], n: int) -> None:
     """Paceline's kernels compute on both sides, where there are any."""
     names = [option for server in two[:n] for option in ("--rpc", server.endpoint)]
@@ -63,8 +64,9 @@ def test_the_text_is_that_of_this_machine_with_kernels_of_llama() -> None:
     assert there["tokens"] == chat(*options).finished["tokens"]
 
 
+@pytest.mark.grid(short=1)
 @pytest.mark.parametrize(
-    ("target", "draft"), [("CPU", "RPC0"), ("RPC0", "CPU"), ("rpc1,RPC0", "RPC1")]
+    ("target", "draft"), [("rpc1,RPC0", "RPC1"), ("RPC0", "CPU"), ("CPU", "RPC0")]
 )
 def test_target_and_draft_model_have_devices_of_their_own(
     two: list[Server], target: str, draft: str
@@ -264,5 +266,6 @@ def test_doctor_lists_devices_and_names_what_is_lost(two: list[Server]) -> None:
         assert "free, shares the memory of CPU)" in text
 
 
+@pytest.mark.usefixtures("asked_once")
 def test_without_servers_doctor_asks_none() -> None:
     assert json.loads(paceline("doctor", "--json").out)["servers"] == []

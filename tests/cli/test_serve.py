@@ -16,6 +16,8 @@ import httpx2
 import psutil
 import pytest
 
+from cli.program import paceline
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
@@ -40,11 +42,10 @@ def served(*options: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
 
 
 def refusal(*options: str) -> tuple[int, str]:
-    """Return the exit code and what is said of a command line that is refused."""
-    command = [sys.executable, "-m", "paceline", "serve", *options]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
-    assert not done.stdout
-    return done.returncode, done.stderr
+    """Return the exit code and the error of a command line that is refused."""
+    result = paceline("serve", *options)
+    assert not result.out
+    return result.code, result.err
 
 
 def ask(url: str, **fields: Any) -> httpx2.Response:
@@ -129,9 +130,8 @@ def test_wrong_usage(options: tuple[str, ...], words: str) -> None:
 
 
 def test_the_help_says_how_long_a_reply_may_get() -> None:
-    command = [sys.executable, "-m", "paceline", "serve", "--help"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
-    assert "at most (default: to the context's end)" in " ".join(done.stdout.split())
+    said = paceline("serve", "--help").out
+    assert "at most (default: to the context's end)" in " ".join(said.split())
 
 
 def test_a_key_is_asked_for(tmp_path: Path) -> None:
