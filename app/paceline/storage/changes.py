@@ -179,7 +179,6 @@ _SUPERSEDES: dict[type, tuple[type, ...]] = {
     EndRun: (BeginRun, ExtendRun, EndRun),
     Remove: (Remove, Restore),
     Restore: (Remove, Restore),
-    SaveFolder: (SaveFolder,),
     SaveUnsent: (SaveUnsent,),
     SaveUnsentFiles: (SaveUnsentFiles,),
     SavePlace: (SavePlace,),
