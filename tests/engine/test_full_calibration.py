@@ -253,7 +253,7 @@ def test_widths_that_change_before_a_turn_are_reported_and_measured_anew(
     bench.load()
     bench.client.request(Calibrate())
     bench.events.clear()
-    monkeypatch.setattr(LoadedPair, "settle", lambda _pair: True)
+    monkeypatch.setattr(LoadedPair, "choose_widths", lambda _pair: True)
     bench.client.request(StartTurn(Chat(ASK), max_tokens=2))
     assert isinstance(bench.events[0], SamenessChanged)
     measured = samples(bench)

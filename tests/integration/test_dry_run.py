@@ -217,7 +217,7 @@ sched_reserve:        CPU compute buffer size =    28.00 MiB
     buffers = Buffers()
     buffers.read(lines, {"CPU": "CPU", "MTL0": "MTL0", **names})
     buffers.add_rows(4, MIB)
-    told = {each.device: each for each in buffers.told}
+    told = {each.device: each for each in buffers.by_device}
     assert set(told) == {"MTL0", "RPC0", "RPC1", "RPC2", "CPU"}
     assert told["CPU"] == DeviceMemory("CPU", 20 * MIB, 0, 44 * MIB)
     assert told["RPC1"] == DeviceMemory("RPC1", 157 * MIB // 2, 19 * MIB // 2, 0)
