@@ -13,6 +13,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from engine.sampling_reference import drawn, truncated
+from paceline.engine.sample.drawing import MakeDrawer
+from paceline.engine.sample.plain_rows import PlainRows
 from paceline.engine.sample.sampling import Sampler, check_sampling
 from paceline.errors import EngineError, ValueOutOfRangeError
 from paceline.messages import SamplingParams
@@ -81,8 +83,10 @@ def test_truncation_of_big_vocabularies(p: SamplingParams, ties: bool) -> None:
         assert token == drawn(row, weights, 9, position, p.temperature)
 
 
-def seen(row: Sequence[float], p: SamplingParams, n: int = 400) -> set[int]:
-    sampler = Sampler(dataclasses.replace(p, temperature=100), 1)
+def seen(
+    row: Sequence[float], p: SamplingParams, n: int = 400, make_drawer: MakeDrawer | None = None
+) -> set[int]:
+    sampler = Sampler(dataclasses.replace(p, temperature=100), 1, make_drawer=make_drawer)
     return {sampler.sample(array(row), position) for position in range(n)}
 
 
@@ -100,7 +104,8 @@ def logs(*probabilities: float) -> list[float]:
         (logs(0.4, 0.3, 0.3), changed(top_k=2, top_p=0.56), {0}),  # 4/7 of what top-k left
         (logs(0.4, 0.21, 0.19, 0.2), changed(min_p=0.51), {0, 1}),
         (logs(0.4, 0.21, 0.19, 0.2), changed(min_p=0.51, top_k=4, top_p=0.9999), {0, 1}),
-        ([3, 3, 2], changed(min_p=1), {0, 1}),
+        ([3, 3, 2], changed(min_p=1), {0, 1}),  # on the floor of min-p
+        ([3, 3, 2], changed(top_k=3, min_p=1), {0, 1}),
         ([0, -40, -80], changed(top_k=2), {0, 1}),  # top-p 1 cuts nothing off
         ([0, -3, 2, -INF, 1], OFF, {0, 1, 2, 4}),
         ([0, -INF, 0, -INF], changed(top_k=9, top_p=0.99, min_p=0.01), {0, 2}),
@@ -108,7 +113,9 @@ def logs(*probabilities: float) -> list[float]:
     ],
 )
 def test_truncation_leaves(row: list[float], p: SamplingParams, left: set[int]) -> None:
-    assert seen(row, p) == left
+    """With the library of rows, where there is one, and with NumPy."""
+    for make_drawer in (None, PlainRows):
+        assert seen(row, p, make_drawer=make_drawer) == left
 
 
 @pytest.mark.parametrize("n", [40, 3000])
