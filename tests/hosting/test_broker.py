@@ -455,6 +455,20 @@ def test_idle_work_alone_gives_way_and_to_the_urgent_alone() -> None:
         assert (running.gave_way, broker.flag.is_set()) == (gives_way, gives_way)
 
 
+def test_after_an_error_of_the_service_texts_are_answered_to_those_who_ask_then(
+    broker: Broker,
+) -> None:
+    begun(broker)
+    broker.request(Remember("before"), IDLE)
+    broker.take_between()
+    broker.fail(DEATH)
+    begun(broker)
+    after = broker.request(Remember("after"), IDLE)
+    broker.take_between()
+    broker.emit(Remembered("after"))
+    assert after.answer == Remembered("after")
+
+
 # ------------------------------------------------------------------------------------- listeners
 
 
