@@ -19,26 +19,23 @@ from architecture.source import REPOSITORY, Module, module, modules, modules_in
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-NO_BEGINNINGS = frozenset(
-    ["What", "Whether", "How", "Why", "Where", "Which", "When", "Who", "Whose", "As", "Of", "In",
-     "For", "If"]
-)  # fmt: skip
+_WORDS = "What|Whether|How|Why|Where|Which|When|Who|Whose|As|Of|In|For|If"
+_BEGINNING = re.compile(rf"\W*(?:{_WORDS})\b")
+_CANDIDATE = re.compile(rf'"""\W*(?:{_WORDS})\b')
 API = frozenset({"Pair", "Reply"})
 """Classes of `engine/api.py`, which scripts import, share their names with those of `chat`."""
 
 
 def half_sentences(module: Module) -> Iterator[str]:
     """Yield the docstrings that begin with neither a noun nor a verb, attributes' among them."""
-    blocks: list[ast.AST] = [module.tree]
-    for block in blocks:  # which grows; expressions are not looked through, which takes seconds
-        for statement in getattr(block, "body", ()):
-            if isinstance(getattr(statement, "body", None), list):
-                blocks.append(statement)
+    if _CANDIDATE.search(module.text) is None:  # to parse a thousand files takes seconds
+        return
+    for node in module.nodes:
+        body = getattr(node, "body", None)
+        for statement in body if isinstance(body, list) else ():
             match statement:
-                case ast.Expr(value=ast.Constant(value=str(text))):
-                    first = re.match(r"\W*([A-Za-z]+)", text)
-                    if first is not None and first[1] in NO_BEGINNINGS:
-                        yield f"{module.place}:{statement.lineno}: {text.splitlines()[0]}"
+                case ast.Expr(value=ast.Constant(value=str(text))) if _BEGINNING.match(text):
+                    yield f"{module.place}:{statement.lineno}: {text.splitlines()[0]}"
 
 
 def shared_names(found: tuple[Module, ...]) -> dict[str, list[str]]:
