@@ -82,10 +82,10 @@ def test_a_private_chat_is_found_by_the_words_that_find_a_stored_one(bench: Chat
 def test_a_private_chat_that_is_purged_is_found_no_more(bench: ChatBench) -> None:
     bench.new(private=True)
     bench.ask("My secret", "Shh.")
-    bench.session.remove(bench.id)
-    bench.session.conversations.purge(bench.id)
-    memory = bench.session.conversations.store_of(bench.id)
-    memory.restore(bench.id)  # it would come back if it were only hidden
+    private, memory = bench.id, bench.session.conversations.store_of(bench.id)
+    bench.session.remove(private)
+    bench.session.conversations.purge(private)
+    memory.restore(private)  # it would come back if it were only hidden
     assert (memory.summaries(), memory.search("secret")) == ((), ())
 
 

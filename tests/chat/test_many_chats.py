@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import tempfile
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 
@@ -21,6 +21,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from chat.recorder import Recorder
+from chat.tree import Tree
 from gui.fake_client import FakeClient, step_of
 from paceline.chat.conversations import DeletedMessages
 from paceline.chat.pair import Pair, PairLoader
@@ -35,84 +36,21 @@ from paceline.storage.archive import Archive, ConversationStore
 MOST_CHATS = 4
 texts = st.sampled_from(("One", "Two words", "Ünd?"))
 numbers = st.integers(0, 60)
-often = st.sampled_from((False, False, False, True))
+endings = st.sampled_from(("finish", "stop", "fail", "die", "close"))
+before = st.sampled_from(("finish", "stop", "fail", "die", "close", "busy"))
+"""What becomes of a reply under way before a use case: how it ends, or that it goes on."""
 has_messages = precondition(lambda life: any(tree.nodes for tree in life.trees.values()))
 strategies = st.sampled_from((Strategy.of("draft"), Strategy.of("off"), Strategy.of("suffix")))
+courses = st.lists(st.tuples(texts, strategies), max_size=3)
+"""The steps of a reply, each with the strategy that is chosen after it."""
 PAIR = Pair(ModelParams("target"), DraftModel(ModelParams("draft")))
 BROKEN = Pair(ModelParams("broken"))
+Course = list[tuple[str, Strategy]]
 
 
 def has_unbegun(life: ManyChats) -> bool:
     """Return whether the reply under way has not begun."""
     return life.session.active is not None and life.session.active.status == "waiting"
-
-
-@dataclass
-class Tree:
-    """A chat as it has to be: its messages as (parent, role, text), and the end of its path."""
-
-    private: bool
-    nodes: dict[str, tuple[str | None, str, str]] = field(default_factory=dict)
-    leaf: str | None = None
-    settings: ReplySettings = field(default_factory=ReplySettings)
-    title: str = ""
-    n_holders: int = 0
-
-    def path(self) -> list[str]:
-        found: list[str] = []
-        at = self.leaf
-        while at is not None:
-            found.insert(0, at)
-            at = self.nodes[at][0]
-        return found
-
-    def prompt(self, end: str) -> list[tuple[str, str]]:
-        """Return the prompt for the engine: without empty replies, with alternating roles."""
-        prompt = self.settings.system_prompt
-        said: list[tuple[str, str]] = [("system", prompt)] if prompt else []
-        for name in replace(self, leaf=end).path():
-            _, role, text = self.nodes[name]
-            if text and said and said[-1][0] == role:
-                said[-1] = (role, f"{said[-1][1]}\n\n{text}")
-            elif text:
-                said.append((role, text))
-        return said
-
-    def add(self, name: str, parent: str | None, role: str, text: str) -> None:
-        self.nodes[name] = parent, role, text
-        self.leaf = name
-
-    def children(self, parent: str | None) -> list[str]:
-        return [name for name, node in self.nodes.items() if node[0] == parent]
-
-    def below(self, name: str) -> list[str]:
-        """The message and all that follows it, in the order in which they were added."""
-        found = [name]
-        found += [n for n, node in self.nodes.items() if node[0] in found]
-        return [n for n in self.nodes if n in self._closed(found)]
-
-    def _closed(self, names: list[str]) -> set[str]:
-        found = set(names)
-        while more := {n for n, node in self.nodes.items() if node[0] in found} - found:
-            found |= more
-        return found
-
-    def turn_to(self, name: str) -> None:
-        while after := self.children(name):
-            below = [n for n in self.below(name) if not self.children(n)]
-            name = below[-1] if below else after[-1]
-        self.leaf = name
-
-    def drop(self, name: str) -> None:
-        parent, gone = self.nodes[name][0], self._closed([name])
-        self.nodes = {n: node for n, node in self.nodes.items() if n not in gone}
-        if self.leaf in gone:
-            self.leaf = parent
-            if others := self.children(parent):
-                self.turn_to(others[-1])
-
-    def is_reply(self, name: str) -> bool:
-        return self.nodes[name][1] == "assistant"
 
 
 class ManyChats(RuleBasedStateMachine):
@@ -224,10 +162,10 @@ class ManyChats(RuleBasedStateMachine):
         """Return whether a use case had to be refused, since a reply was under way before."""
         return reply is None and self.session.active is not None
 
-    def be_idle(self, *, unless: bool) -> None:
-        """Let the reply under way end, unless a use case is to meet it."""
-        if self.session.active is not None and not unless:
-            self.end("finish")
+    def be_idle(self, before: str) -> None:
+        """Let the reply under way end like this, unless a use case is to meet it."""
+        if self.session.active is not None and before != "busy":
+            self.end(before)
             self.only_its_own_chat_was_told_of()
 
     def was_turned(self, chat: str) -> None:
@@ -246,33 +184,53 @@ class ManyChats(RuleBasedStateMachine):
         assert self.session.regenerate(chat, self.options) is None
         assert self.session.continue_reply(chat, self.options) is None
 
-    @rule(number=numbers)
+    @has_messages
+    @rule(
+        what=st.sampled_from(("open", "close", "set", "rename", "remove", "load", "restart")),
+        number=numbers,
+        text=texts,
+        flag=st.booleans(),
+    )
+    def tend(self, what: str, number: int, text: str, *, flag: bool) -> None:
+        """Do one of what is not about messages; as rules of their own they would crowd lives."""
+        match what:
+            case "open":
+                self.open(number)
+            case "close":
+                self.close(number)
+            case "set":
+                self.set(number, seed=number % 10)
+            case "rename":
+                self.rename(number, text)
+            case "remove":
+                self.remove(number)
+            case "load" if self.session.active is None:
+                self.load(is_wrong=flag)
+            case "restart":
+                self.restart(is_killed=flag)
+
     def open(self, number: int) -> None:
         if chat := self.a_chat(number):
             self.session.conversations.open(chat)
             self.trees[chat].n_holders += 1
 
-    @rule(number=numbers)
     def close(self, number: int) -> None:
         """Let a chat go; an empty one would be gone."""
         if chat := self.a_chat(number, where=lambda tree: bool(tree.n_holders and tree.title)):
             self.session.conversations.close(chat)
             self.trees[chat].n_holders -= 1
 
-    @rule(number=numbers, seed=st.integers(0, 9))
     def set(self, number: int, seed: int) -> None:
         if chat := self.a_chat(number, where=lambda tree: tree.n_holders > 0):
             settings = ReplySettings(seed=seed, system_prompt="Rhyme." if seed % 2 else "")
             self.session.conversations.set_settings(chat, settings)
             self.trees[chat].settings = settings
 
-    @rule(number=numbers, title=texts)
     def rename(self, number: int, title: str) -> None:
         if chat := self.a_chat(number, where=lambda tree: bool(tree.title)):
             self.session.rename(chat, f"{title}!")
             self.trees[chat].title = f"{title}!"
 
-    @rule(number=numbers)
     def remove(self, number: int) -> None:
         if chat := self.a_chat(number, where=lambda tree: bool(tree.title)):
             active = self.session.active
@@ -328,9 +286,9 @@ class ManyChats(RuleBasedStateMachine):
 
     # ------------------------------------------------------------------------------ replies
 
-    @rule(number=numbers, text=texts, busy=often)
-    def send(self, number: int, text: str, *, busy: bool) -> None:
-        self.be_idle(unless=busy)
+    @rule(number=numbers, text=texts, before=before, course=courses)
+    def send(self, number: int, text: str, before: str, course: Course) -> None:
+        self.be_idle(before)
         chat = self.a_chat(number)
         if not chat:
             return
@@ -346,11 +304,12 @@ class ManyChats(RuleBasedStateMachine):
         tree.add(question, tree.leaf, "user", text)
         tree.title = made.title
         self.began(reply, chat, question)
+        self.go_on(course)
 
     @has_messages
-    @rule(number=numbers, at=numbers, text=texts, busy=often)
-    def edit(self, number: int, at: int, text: str, *, busy: bool) -> None:
-        self.be_idle(unless=busy)
+    @rule(number=numbers, at=numbers, text=texts, before=before, course=courses)
+    def edit(self, number: int, at: int, text: str, before: str, course: Course) -> None:
+        self.be_idle(before)
         chat, tree, message = self.a_place(number, at)
         was_busy = self.session.active is not None
         if tree.is_reply(message):
@@ -374,6 +333,7 @@ class ManyChats(RuleBasedStateMachine):
         tree.title = made.title
         self.began(reply, chat, question)
         self.was_turned(chat)
+        self.go_on(course)
 
     @has_messages
     @rule(number=numbers, at=numbers, blank=st.sampled_from(("", " \n\t")))
@@ -394,9 +354,9 @@ class ManyChats(RuleBasedStateMachine):
             assert len(self.client.cancelled) == n_cancelled
 
     @has_messages
-    @rule(number=numbers, at=numbers, busy=often)
-    def regenerate(self, number: int, at: int, *, busy: bool) -> None:
-        self.be_idle(unless=busy)
+    @rule(number=numbers, at=numbers, before=before, course=courses)
+    def regenerate(self, number: int, at: int, before: str, course: Course) -> None:
+        self.be_idle(before)
         chat, tree, message = self.a_place(number, at)
         was_busy = self.session.active is not None
         reply = self.session.regenerate(chat, self.options, message)
@@ -406,11 +366,12 @@ class ManyChats(RuleBasedStateMachine):
             parent = tree.nodes[message][0] if tree.is_reply(message) else message
             self.began(reply, chat, parent)
             self.was_turned(chat)
+            self.go_on(course)
 
     @has_messages
-    @rule(number=numbers, at=numbers, busy=often)
-    def continue_reply(self, number: int, at: int, *, busy: bool) -> None:
-        self.be_idle(unless=busy)
+    @rule(number=numbers, at=numbers, before=before, course=courses)
+    def continue_reply(self, number: int, at: int, before: str, course: Course) -> None:
+        self.be_idle(before)
         chat, tree, message = self.a_place(number, at)
         was_busy = self.session.active is not None
         reply = self.session.continue_reply(chat, self.options, message)
@@ -420,11 +381,12 @@ class ManyChats(RuleBasedStateMachine):
         else:
             self.began(reply, chat, tree.nodes[message][0], text)
             self.was_turned(chat)
+            self.go_on(course)
 
     @has_messages
-    @rule(number=numbers, at=numbers, step=st.sampled_from((-1, 1)), busy=often)
-    def turn(self, number: int, at: int, step: int, *, busy: bool) -> None:
-        self.be_idle(unless=busy)
+    @rule(number=numbers, at=numbers, step=st.sampled_from((-1, 1)), before=before)
+    def turn(self, number: int, at: int, step: int, before: str) -> None:
+        self.be_idle(before)
         chat, tree, message = self.a_place(number, at)
         siblings = tree.children(tree.nodes[message][0])
         place = siblings.index(message) + step
@@ -435,10 +397,10 @@ class ManyChats(RuleBasedStateMachine):
             self.was_turned(chat)
 
     @has_messages
-    @rule(number=numbers, at=numbers, busy=often)
-    def turn_to(self, number: int, at: int, *, busy: bool) -> None:
+    @rule(number=numbers, at=numbers, before=before)
+    def turn_to(self, number: int, at: int, before: str) -> None:
         """Show a message that may be on another path, as a search does."""
-        self.be_idle(unless=busy)
+        self.be_idle(before)
         chat, tree, message = self.a_place(number, at)
         was_shown = message in tree.path()
         self.session.turn_to(chat, message)
@@ -447,9 +409,9 @@ class ManyChats(RuleBasedStateMachine):
             self.was_turned(chat)
 
     @has_messages
-    @rule(number=numbers, at=numbers, busy=often)
-    def delete(self, number: int, at: int, *, busy: bool) -> None:
-        self.be_idle(unless=busy)
+    @rule(number=numbers, at=numbers, before=before)
+    def delete(self, number: int, at: int, before: str) -> None:
+        self.be_idle(before)
         chat, tree, message = self.a_place(number, at)
         was = Tree(tree.private, dict(tree.nodes), tree.leaf)
         deleted = self.session.delete_message(chat, message)
@@ -486,6 +448,11 @@ class ManyChats(RuleBasedStateMachine):
                 self.client.emit(step_of("late", 9), ticket)
         assert self.told.calls == told
 
+    def go_on(self, course: Course) -> None:
+        """Let the reply that has just been started be written as far as this."""
+        for text, strategy in course:
+            self.step(text, strategy)
+
     @precondition(lambda self: self.session.active is not None)
     @rule(text=texts, strategy=strategies)
     def step(self, text: str, strategy: Strategy) -> None:
@@ -505,7 +472,7 @@ class ManyChats(RuleBasedStateMachine):
         assert len(self.client.all(Tune)) == before + is_new
 
     @precondition(lambda self: self.session.active is not None)
-    @rule(how=st.sampled_from(("finish", "stop", "fail", "die", "close")))
+    @rule(how=endings)
     def end(self, how: str) -> None:
         active = self.session.active
         assert active is not None
@@ -542,8 +509,6 @@ class ManyChats(RuleBasedStateMachine):
         tree = self.trees[ended.conversation_id]
         tree.nodes[ended.message_id] = tree.nodes[ended.message_id][0], "assistant", self.text
 
-    @precondition(lambda self: self.session.active is None)
-    @rule(is_wrong=st.booleans())
     def load(self, *, is_wrong: bool) -> None:
         """Load other models, perhaps from a wrong file; what is sent waits for those that come."""
         self.loader.load(BROKEN if is_wrong else PAIR)
@@ -581,11 +546,8 @@ class ManyChats(RuleBasedStateMachine):
                 return
             self.be_asked()
 
-    @rule(is_killed=st.booleans(), is_meant=often)
-    def restart(self, *, is_killed: bool, is_meant: bool) -> None:
+    def restart(self, *, is_killed: bool) -> None:
         """Start the program again: what is stored is there, and private chats are gone."""
-        if not is_meant:
-            return
         active, chats = self.session.active, self.session.conversations
         for chat, tree in self.trees.items():
             if tree.n_holders:
@@ -694,7 +656,7 @@ class ManyChats(RuleBasedStateMachine):
 
 
 ManyChats.TestCase.settings = limits(
-    max_examples=100, stateful_step_count=50, phases=[Phase.generate]
+    max_examples=40, stateful_step_count=50, phases=[Phase.generate]
 )
 TestManyChats = ManyChats.TestCase
 
