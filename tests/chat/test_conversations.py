@@ -26,6 +26,13 @@ def test_editing_keeps_the_files_or_takes_others(bench: ChatBench) -> None:
     assert bench.current.path()[0].attachments == ()
 
 
+def test_a_branch_of_a_branch_gets_the_next_number(bench: ChatBench) -> None:
+    bench.ask("One", "1")
+    bench.branch(bench.message(1))
+    bench.branch(bench.message(1))
+    assert bench.current.title == "One (3)"
+
+
 def test_a_branch_is_a_chat_of_its_own(bench: ChatBench) -> None:
     bench.ask("One", "1")
     bench.ask("Two", "2")

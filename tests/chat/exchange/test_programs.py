@@ -276,12 +276,13 @@ def test_what_chatgpt_chats_lose_is_counted_and_instructions_are_the_prompt() ->
             ex.gpt_node("u", "s", "user", content=instructions, metadata=hidden),
             ex.gpt_node("q", "u", "user", "Look", ex.PICTURE, metadata={"attachments": attached}),
             ex.gpt_node("t", "q", "tool", ex.PICTURE),
-            ex.gpt_node("a", "t", "assistant", content=code),
+            ex.gpt_node("v", "t", "user", {"asset_pointer": "a picture without its kind"}),
+            ex.gpt_node("a", "v", "assistant", content=code),
         )
     )
     assert said(chat) == [("user", "Look"), ("assistant", "```python\nx = 1\n```")]
     assert chat.system_prompt == "I am Ann.\n\nBe brief."
-    assert lost(chat) == {"system": 1, "images": 2, "files": 1, "tools": 1}
+    assert lost(chat) == {"system": 1, "images": 3, "files": 1, "tools": 1}
 
 
 def test_branches_of_chatgpt_stay_and_the_shown_one_is_shown() -> None:
