@@ -38,7 +38,7 @@ texts = st.sampled_from(("One", "Two words", "Ünd?"))
 numbers = st.integers(0, 60)
 endings = st.sampled_from(("finish", "stop", "fail", "die", "close"))
 before = st.sampled_from(("finish", "stop", "fail", "die", "close", "busy"))
-"""What becomes of a reply under way before a use case: how it ends, or that it goes on."""
+"""Ends of a reply under way before a use case; busy: it goes on, and the use case meets it."""
 has_messages = precondition(lambda life: any(tree.nodes for tree in life.trees.values()))
 strategies = st.sampled_from((Strategy.of("draft"), Strategy.of("off"), Strategy.of("suffix")))
 courses = st.lists(st.tuples(texts, strategies), max_size=3)
