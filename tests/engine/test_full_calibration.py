@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 
 import pytest
 
+from engine.bench import Bench
 from engine.test_calibration import Cost, flat, missing
 from engine.timed_models import Clock, TimedModel, pair_of
-from fake_model import FakeBackend, FakeModel
-from inline_client import InlineClient
 from paceline.engine.measure.calibration import (
     LIMIT_S,
     MAX_LONG_S,
@@ -22,27 +20,22 @@ from paceline.engine.pair import LoadedPair
 from paceline.engine.sameness import promise
 from paceline.engine.service import EngineService
 from paceline.errors import CancelledError, ComputeFailedError, EngineError
-from paceline.hosting.threaded import make_engine_service
 from paceline.messages import (
     Calibrate,
     Calibrated,
     Chat,
     ChatMessage,
-    Event,
     LoadPair,
     ModelParams,
     PairLoaded,
     Reset,
     SamenessChanged,
     StartTurn,
-    TurnFinished,
-    TurnStarted,
     Unloaded,
 )
 from paceline.params import DraftModel
-from strategies import strategy
 
-ASK = (ChatMessage.of_text("user", "hello there, how are you"),)
+QUESTION = (ChatMessage.of_text("user", "hello there, how are you"),)
 
 
 @pytest.fixture
@@ -152,16 +145,19 @@ def test_what_takes_no_tokens_back_is_not_measured(clock: Clock) -> None:
 # ---------------------------------------------------------------------------- as commands
 
 
-class Bench:
-    """An inline engine on scripted models."""
+class Measured(Bench):
+    """An inline engine on a pair whose decodes take the time of a clock."""
 
-    def __init__(self, target: FakeModel, draft: FakeModel | None = None) -> None:
-        self.models = {"target": target} | ({"draft": draft} if draft else {})
-        self.client = InlineClient(
-            partial(make_engine_service, backend=lambda: FakeBackend(self.models))
-        )
-        self.events: list[Event] = []
-        self.client.on_event = self.events.append
+    def __init__(self, clock: Clock) -> None:
+        self.target, self.draft = (TimedModel(clock, flat(0.001)) for _ in range(2))
+        super().__init__(target=self.target, draft=self.draft)
+
+    def begin(self, cache_dir: str = "") -> None:
+        """Load the pair, and forget the events of that."""
+        draft = DraftModel(ModelParams("draft"))
+        self.client.request(LoadPair(ModelParams("target"), draft, cache_dir=cache_dir))
+        assert isinstance(self.events[-1], PairLoaded)
+        self.events.clear()
 
     def idle(self) -> None:
         """Use idle time for as long as there is a use for it."""
@@ -169,38 +165,24 @@ class Bench:
         while self.client.service.idle():
             pass
 
-    def load(self, cache_dir: str = "") -> None:
-        draft = DraftModel(ModelParams("draft")) if "draft" in self.models else None
-        self.client.request(LoadPair(ModelParams("target"), draft, cache_dir=cache_dir))
-        assert isinstance(self.events[-1], PairLoaded)
+    def reuse(self) -> int:
+        """Get a reply; return how many tokens of the prompt were still in the context."""
         self.events.clear()
-
-    def ask(self) -> int:
-        """Get a reply; returns how many tokens of the prompt were still there."""
-        self.events.clear()
-        self.client.request(
-            StartTurn(Chat(ASK), strategy=strategy("prompt-lookup"), seed=1, max_tokens=20)
-        )
-        assert isinstance(self.events[-1], TurnFinished)
-        return next(e.n_reused for e in self.events if isinstance(e, TurnStarted)) and (
-            self.events[-1].stats.n_reused
-        )
+        finished = self.finish(messages=QUESTION, strategy="prompt-lookup", max_tokens=20)
+        assert self.started.n_reused == finished.stats.n_reused
+        return finished.stats.n_reused
 
 
-def samples(bench: Bench) -> list[int]:
+def samples(bench: Measured) -> list[int]:
     """Return how often decodes of each width were measured."""
     return [bench.client.pair.knowledge.costs.n_samples(width) for width in WIDTHS]
 
 
-def made(clock: Clock) -> Bench:
-    return Bench(TimedModel(clock, flat(0.001)), TimedModel(clock, flat(0.001)))
-
-
 def test_calibrate_is_answered(clock: Clock, tmp_path: Path) -> None:
-    bench = made(clock)
+    bench = Measured(clock)
     bench.client.request(Calibrate())
     assert bench.events == [Calibrated(problem="No model is loaded.")]
-    bench.load(str(tmp_path))
+    bench.begin(str(tmp_path))
     bench.client.request(Calibrate())
     told, answer = bench.events
     assert isinstance(told, SamenessChanged)
@@ -211,16 +193,15 @@ def test_calibrate_is_answered(clock: Clock, tmp_path: Path) -> None:
     measured = samples(bench)
     bench.idle()
     assert samples(bench) == measured, "nothing is missing"
-    again = made(clock)
-    again.load(str(tmp_path))
+    again = Measured(clock)
+    again.begin(str(tmp_path))
     assert missing(again.client.pair.knowledge.costs, WIDTHS) == []
 
 
 def test_calibrate_can_be_cancelled_by_its_id(clock: Clock) -> None:
-    bench = made(clock)
-    bench.load()
-    target = bench.models["target"]
-    assert isinstance(target, TimedModel)
+    bench = Measured(clock)
+    bench.begin()
+    target = bench.target
     target.cancel = bench.client.flag
     n = len(target.widths)
     target.before = lambda n_decodes: bench.client.cancel() if n_decodes == n + 5 else None
@@ -228,14 +209,13 @@ def test_calibrate_can_be_cancelled_by_its_id(clock: Clock) -> None:
     assert bench.events == [Calibrated(problem="Stopped.")]
     assert len(target.widths) == n + 5
     target.before = lambda n_decodes: None
-    assert bench.ask() == 0
+    assert bench.reuse() == 0
 
 
 def test_a_computation_that_fails_frees_the_models(clock: Clock) -> None:
-    bench = made(clock)
-    bench.load()
-    target = bench.models["target"]
-    assert isinstance(target, TimedModel)
+    bench = Measured(clock)
+    bench.begin()
+    target = bench.target
 
     def fail(_n: int) -> None:
         raise ComputeFailedError("compute-failed", "It broke.")
@@ -246,29 +226,30 @@ def test_a_computation_that_fails_frees_the_models(clock: Clock) -> None:
     assert target.closed
 
 
+@pytest.mark.parametrize("have_changed", [True, False])
 def test_widths_that_change_before_a_turn_are_reported_and_measured_anew(
-    clock: Clock, monkeypatch: pytest.MonkeyPatch
+    clock: Clock, monkeypatch: pytest.MonkeyPatch, *, have_changed: bool
 ) -> None:
-    bench = made(clock)
-    bench.load()
+    bench = Measured(clock)
+    bench.begin()
     bench.client.request(Calibrate())
     bench.events.clear()
-    monkeypatch.setattr(LoadedPair, "choose_widths", lambda _pair: True)
-    bench.client.request(StartTurn(Chat(ASK), max_tokens=2))
-    assert isinstance(bench.events[0], SamenessChanged)
-    measured = samples(bench)
+    monkeypatch.setattr(LoadedPair, "choose_widths", lambda _pair: have_changed)
+    bench.client.request(StartTurn(Chat(QUESTION), max_tokens=2))
+    assert isinstance(bench.events[0], SamenessChanged) is have_changed
+    n_decodes = len(bench.target.widths)
     bench.idle()
-    assert samples(bench) != measured
+    assert (1 in bench.target.widths[n_decodes:]) is have_changed, "plain decodes are timed again"
 
 
 def test_reset_forgets_texts_and_keeps_what_was_measured(clock: Clock) -> None:
-    bench = made(clock)
+    bench = Measured(clock)
     bench.client.request(Reset())  # nothing is there to be forgotten
     assert bench.events == []
-    bench.load()
+    bench.begin()
     bench.idle()
-    bench.ask()
-    assert bench.ask() > 10, "the prompt is still there"
+    bench.reuse()
+    assert bench.reuse() > 10, "the prompt is still there"
     pair = bench.client.pair
     pair.kept["index"] = object()
     pair.knowledge.rates["draft"]
@@ -277,22 +258,22 @@ def test_reset_forgets_texts_and_keeps_what_was_measured(clock: Clock) -> None:
     bench.events.clear()
     bench.client.request(Reset())
     assert bench.events == []
-    assert pair.target.tokens == bench.models["target"].tokens == []
+    assert pair.target.tokens == bench.target.tokens == []
     assert pair.draft is not None
-    assert pair.draft.tokens == bench.models["draft"].tokens == []
+    assert pair.draft.tokens == bench.draft.tokens == []
     assert pair.kept == {}
     assert pair.knowledge.rates == {}
     assert pair.knowledge.costs is costs
     assert missing(costs, WIDTHS) == []
     assert pair.knowledge.recent.pace == plain
-    assert bench.ask() == 0
+    assert bench.reuse() == 0
 
 
 @pytest.mark.parametrize("keeps_rates", [False, True])
 def test_a_reset_may_keep_how_often_drafts_are_accepted(clock: Clock, keeps_rates: bool) -> None:
-    bench = made(clock)
-    bench.load()
-    bench.ask()
+    bench = Measured(clock)
+    bench.begin()
+    bench.reuse()
     pair = bench.client.pair
     pair.kept["index"] = object()
     pair.knowledge.rates["draft"].add([4], 1, 1)
@@ -316,10 +297,10 @@ def test_a_draft_model_that_takes_no_tokens_back_is_left_out(clock: Clock) -> No
 
 
 def test_what_real_steps_have_taught_is_kept_at_the_end(clock: Clock, tmp_path: Path) -> None:
-    bench = made(clock)
-    bench.load(str(tmp_path))
+    bench = Measured(clock)
+    bench.begin(str(tmp_path))
     bench.client.pair.knowledge.costs.add(1, 0, 0.004)
     bench.client.close()
-    again = made(clock)
-    again.load(str(tmp_path))
+    again = Measured(clock)
+    again.begin(str(tmp_path))
     assert again.client.pair.knowledge.costs.plain == 0.004
