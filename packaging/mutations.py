@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Change random lines of the program, one at a time, and count how many the usual tests notice.
 
-    python3 packaging/mutations.py REPORT [--lines N] [--seed N] [--again OTHER] [ROOM...]
+    python3 packaging/mutations.py REPORT [--lines N] [--seed N] [--again OTHER] [--room ROOM]...
 
 Cosmic Ray makes the changes: another operator, number, keyword, exception, a loop that never runs.
 For each changed line those tests of its room run that execute it, the quickest first. REPORT is a
@@ -16,9 +16,7 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import random
-import subprocess
 import sys
 import tempfile
 import xml.etree.ElementTree as ET
@@ -107,29 +105,28 @@ def mutations(app: Path, room: str) -> Iterator[tuple[Mutation, Place]]:
 
 
 class Coverage:
-    """The tests of a room that execute a line, and how long each takes."""
+    """The tests of some folders that execute a line, and how long each takes."""
 
     def __init__(self, copy: Copy, folders: Sequence[str], scratch: Path) -> None:
-        data, report = scratch / f"coverage-{len(folders)}-{hash(folders)}", scratch / "times.xml"
-        for i, folder in enumerate(folders):  # two conftest modules cannot be loaded together
-            append = ("--cov-append",) if i else ()
-            run_pytest(
-                copy, folder, "--cov=app/paceline", "--cov-context=test", "--cov-report=",
-                *append, f"--junitxml={report}.{i}", data=data,
-            )  # fmt: skip
-        self._data = CoverageData(str(data))
+        measured, times = scratch / "coverage", scratch / "times.xml"
+        copy.run(
+            *folders, "--cov=app/paceline", "--cov-context=test", "--cov-report=",
+            f"--junitxml={times}", COVERAGE_FILE=str(measured),
+        )  # fmt: skip
+        self._data = CoverageData(str(measured))
         self._data.read()
-        self._seconds: dict[str, float] = defaultdict(float)
-        for i in range(len(folders)):
-            for case in ET.parse(f"{report}.{i}").getroot().iter("testcase"):
-                self._seconds[_test(case)] += float(case.get("time", 0))
         self._files = {Path(name).as_posix(): name for name in self._data.measured_files()}
+        self._seconds: dict[str, float] = defaultdict(float)
+        for case in ET.parse(times).getroot().iter("testcase"):
+            file = case.get("classname", "").replace(".", "/")
+            test = f"{file}.py::{_function(case.get('name', ''))}"
+            self._seconds[test] += float(case.get("time", 0))
 
     def tests(self, file: str, line: int) -> list[str]:
         """Return the ids of the tests that execute a line, fastest first."""
-        measured = next((m for f, m in self._files.items() if f.endswith(f"paceline/{file}")), "")
-        contexts = self._data.contexts_by_lineno(measured).get(line, []) if measured else []
-        ids = {context.rpartition("|")[0].partition("[")[0] for context in contexts} - {""}
+        name = next((n for f, n in self._files.items() if f.endswith(f"paceline/{file}")), "")
+        contexts = self._data.contexts_by_lineno(name).get(line, []) if name else []
+        ids = {_function(context.rpartition("|")[0]) for context in contexts} - {""}
         chosen, seconds = [], 0.0
         for test in sorted(ids, key=lambda test: self._seconds[test]):
             seconds += self._seconds[test]
@@ -139,30 +136,16 @@ class Coverage:
         return chosen[:MAX_TESTS]
 
 
-def _test(case: ET.Element) -> str:
-    """Return the id of a test's function."""
-    words = case.get("classname", "").split(".")
-    return f"{'/'.join(words)}.py::{case.get('name', '').partition('[')[0]}"
-
-
-def run_pytest(copy: Copy, *words: str, data: Path) -> None:
-    """Run tests in a copy, whether they pass or not."""
-    paths = (str(copy.folder / "app"), os.environ.get("PYTHONPATH", ""))
-    env = {
-        **os.environ,
-        "PYTHONPATH": os.pathsep.join(filter(None, paths)),
-        "QT_QPA_PLATFORM": "offscreen",
-        "COVERAGE_FILE": str(data),
-    }
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *words]
-    subprocess.run(command, cwd=copy.folder, env=env, capture_output=True, check=False)
+def _function(test: str) -> str:
+    """Return the name or id of a test without its case."""
+    return test.partition("[")[0]
 
 
 def choose(args: argparse.Namespace, app: Path) -> list[tuple[str, Mutation, Place]]:
     """Return the mutations to try, each with its room."""
     found: dict[Mutation, tuple[str, Place]] = {}
     lines: dict[tuple[str, int], list[Mutation]] = defaultdict(list)
-    for room in args.rooms or ROOMS:
+    for room in args.room or ROOMS:
         for change, place in mutations(app, room):
             if change not in found:  # of equal lines the first
                 found[change] = (room, place)
@@ -185,10 +168,7 @@ class Report:
         self._path = path
         lines = path.read_text("utf-8").splitlines() if path.exists() else []
         self.results: list[dict[str, Any]] = [json.loads(line) for line in lines]
-
-    def has(self, change: Mutation) -> bool:
-        """Return whether a mutation has been tried."""
-        return any(Mutation(*each["mutation"]) == change for each in self.results)
+        self.tried = {Mutation(*each["mutation"]) for each in self.results}
 
     def add(self, room: str, change: Mutation, tests: Sequence[str], by: str) -> None:
         """Note the test that noticed a mutation, or empty if none did."""
@@ -226,14 +206,14 @@ def main() -> int:
     parser.add_argument("--lines", type=int, default=200)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--again", type=Path)
-    parser.add_argument("rooms", nargs="*", choices=[*ROOMS, []], metavar="ROOM")
+    parser.add_argument("--room", action="append", choices=ROOMS)
     args = parser.parse_args()
     report = Report(args.report)
     with tempfile.TemporaryDirectory(prefix="mutations-") as scratch:
         copy = Copy(Path(scratch, "tree"))
         covered: dict[tuple[str, ...], Coverage] = {}
         for room, change, place in choose(args, copy.folder / "app" / "paceline"):
-            if report.has(change):
+            if change in report.tried:
                 continue
             folders = ROOMS[room]
             if folders not in covered:

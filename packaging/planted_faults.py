@@ -17,8 +17,11 @@ from __future__ import annotations
 import argparse
 import sys
 import tempfile
+from collections.abc import Callable
 from functools import cache
+from itertools import chain
 from pathlib import Path
+from typing import Literal
 
 from planted import (
     auto,
@@ -48,6 +51,8 @@ CLASSES = {
     "window": window.FAULTS,
 }
 
+Outcome = Literal["caught", "survived", "broken"]
+
 
 def chosen(words: list[str]) -> dict[str, list[Fault]]:
     """Return the faults of the classes that are named, and those whose names contain a word."""
@@ -58,38 +63,44 @@ def chosen(words: list[str]) -> dict[str, list[Fault]]:
     return {name: faults for name, faults in found.items() if faults}
 
 
+def outcome(copy: Copy, without: Callable[[tuple[str, ...]], list[str]], fault: Fault) -> Outcome:
+    """Plant a fault, run its tests, take it back, and print what came of it.
+
+    Args:
+        copy: The tree to plant it in.
+        without: Returns which of some tests fail in the tree as it is.
+        fault: The fault.
+    """
+    if failures := without(fault.tests):
+        print(f"{fault.name}: tests fail without it: {', '.join(failures)}", flush=True)
+        return "broken"
+    try:
+        before = copy.plant(fault)
+    except LookupError as error:
+        print(f"{fault.name}: cannot be planted: {error}", flush=True)
+        return "broken"
+    noticed = copy.failures(fault.tests)
+    copy.restore(before)
+    print(f"{fault.name}: {f'caught by {noticed[0]}' if noticed else 'SURVIVED'}", flush=True)
+    return "caught" if noticed else "survived"
+
+
 def main() -> int:
     """Plant, run, print; see the top."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("words", nargs="*", metavar="WORD")
     classes = chosen(parser.parse_args().words)
-    caught: dict[str, int] = {}
-    broken = 0
     with tempfile.TemporaryDirectory(prefix="planted-") as scratch:
         copy = Copy(Path(scratch))
         without = cache(copy.failures)  # many faults share their tests
-        for name, faults in classes.items():
-            caught[name] = 0
-            for fault in faults:
-                if failures := without(fault.tests):
-                    print(f"{fault.name}: tests fail without it: {', '.join(failures)}", flush=True)
-                    broken += 1
-                    continue
-                try:
-                    before = copy.plant(fault)
-                except LookupError as error:
-                    print(f"{fault.name}: cannot be planted: {error}", flush=True)
-                    broken += 1
-                    continue
-                noticed = copy.failures(fault.tests)
-                copy.restore(before)
-                caught[name] += bool(noticed)
-                verdict = f"caught by {noticed[0]}" if noticed else "SURVIVED"
-                print(f"{fault.name}: {verdict}", flush=True)
-    for name, faults in classes.items():
-        print(f"{name}: {caught[name]} of {len(faults)} were caught")
-    n_chosen = sum(map(len, classes.values()))
-    return 2 if broken else int(sum(caught.values()) < n_chosen)
+        outcomes = {
+            name: [outcome(copy, without, fault) for fault in faults]
+            for name, faults in classes.items()
+        }
+    for name, found in outcomes.items():
+        print(f"{name}: {found.count('caught')} of {len(found)} were caught")
+    found = list(chain.from_iterable(outcomes.values()))
+    return 2 if "broken" in found else int("survived" in found)
 
 
 if __name__ == "__main__":

@@ -592,7 +592,7 @@ class StepCommitted(Tagged, frozen=True):
         step: Number of the step: 0 for the token from the prefill, then 1, 2, …
         tokens: The committed tokens in order; empty if a failing reply only emits text that was
             held back.
-        text: New text of the reply; it may lag behind the tokens while a UTF-8 character is
+        text: New text of the reply; it may end before the last token while a UTF-8 character is
             incomplete or a stop text may be starting, and catches up in a later step or in
             `TurnFinished`.
         drafted: Counts of each drafter used in this step.

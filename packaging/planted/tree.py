@@ -58,8 +58,10 @@ class Copy:
         for path, text in before.items():
             path.write_text(text, "utf-8")
 
-    def failures(self, tests: tuple[str, ...], timeout_s: float = TIMEOUT_S) -> list[str]:
-        """Run tests up to the first one that fails; return its name, or what else went wrong."""
+    def run(
+        self, *words: str, timeout_s: float | None = None, **variables: str
+    ) -> subprocess.CompletedProcess[str]:
+        """Run pytest in the copy with these arguments and environment variables besides."""
         # Byte code of a fault must not outlive it: two versions may have one size and one second.
         env = {
             **os.environ,
@@ -67,13 +69,18 @@ class Copy:
             "PYTHONDONTWRITEBYTECODE": "1",
             "QT_QPA_PLATFORM": "offscreen",
             "COLUMNS": "200",  # room for why a test failed
+            **variables,
         }
-        command = [sys.executable, "-m", "pytest", "-x", "-q", "-rfE", "-p", "no:cacheprovider"]
+        command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *words]
+        return subprocess.run(
+            command, cwd=self.folder, env=env, capture_output=True, text=True, timeout=timeout_s,
+            check=False,
+        )  # fmt: skip
+
+    def failures(self, tests: tuple[str, ...], timeout_s: float = TIMEOUT_S) -> list[str]:
+        """Run tests up to the first one that fails; return its name, or what else went wrong."""
         try:
-            done = subprocess.run(
-                [*command, *tests], cwd=self.folder, env=env, capture_output=True,
-                text=True, timeout=timeout_s, check=False,
-            )  # fmt: skip
+            done = self.run("-x", "-rfE", *tests, timeout_s=timeout_s)
         except subprocess.TimeoutExpired:
             return [f"no end within {timeout_s} s"]
         if done.returncode == 0:

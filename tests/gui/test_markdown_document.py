@@ -157,17 +157,6 @@ def test_blocks_look_like_what_they_are() -> None:
     assert "[x]" not in sheet.text
 
 
-def test_an_open_fence_is_raw_until_it_closes() -> None:
-    sheet = Sheet()
-    sheet.content.write("Look:\n\n```python\ndef f():\n    pa")
-    assert sheet.content.marks[-1].code is None
-    sheet.content.write("Look:\n\n```python\ndef f():\n    pass\n\nx = 1\n")
-    assert sheet.text == "Look:\ndef f():\n    pass\n\nx = 1"
-    assert sheet.content.marks[-1].end == sheet.document.characterCount() - 1
-    sheet.content.write("Look:\n\n```python\ndef f():\n    pass\n\nx = 1\n```\n")
-    assert sheet.content.marks[-1].code == "def f():\n    pass\n\nx = 1"
-
-
 def colours(sheet: Sheet) -> list[tuple[str, str]]:
     """The text in pieces of one colour."""
     pieces = []

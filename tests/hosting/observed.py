@@ -1,4 +1,4 @@
-"""A process host under observation: its events, their times, and what it leaves behind."""
+"""A process host under observation: its events, their times, and what it leaves."""
 
 from __future__ import annotations
 

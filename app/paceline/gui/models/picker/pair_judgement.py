@@ -56,7 +56,7 @@ class Judgement:
         draft: The card of the draft model, or of the head in a file of its own; None if none is
             chosen or it is unknown.
         verdict: The verdict; None where only lookups draft.
-        plan: The newest plan, which may lag behind the settings for a moment.
+        plan: The newest plan, which may be that of earlier settings for a moment.
         problem: Why the models are unknown, in one sentence.
         code: Code of the problem, e.g. ``no-network``.
         hint: Remedy of the problem.
