@@ -70,7 +70,7 @@ FAULTS = (
                 "    if not given:\n        return tuple(given)",
             ),
         ),
-        ("tests/engine/test_model_params.py",),
+        ("tests/catalog/test_placement.py",),
     ),
     Fault(
         "the second server's devices are named as the first one's",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from fake_model import FakeBackend, FakeModel, scripted
 from paceline.engine.cancel import CancelFlag
@@ -146,6 +147,28 @@ def test_the_end_of_another_owners_block_is_not_taken_along() -> None:
     states.leave()
     shared = "a" * 48
     assert states.n_stored([ord(letter) for letter in f"{shared}{'b' * 48}"], B) == len(shared)
+
+
+def test_states_of_a_model_file_that_was_replaced_are_not_used(tmp_path: Path) -> None:
+    file, store, text = tmp_path / "model.gguf", StateStore(1 << 20), [*TEXT.encode()]
+
+    def read() -> int:
+        """Read the text with a new context; return how much of it was stored before."""
+        model = FakeModel(scripted("", 0), n_ctx=1024, n_block=32)
+        model.info = structs.replace(model.info, path=str(file))
+        context = CachedContext(model)
+        states = KeptStates(context, None, store)
+        n_stored = states.n_stored(text, A)
+        states.begin(text, A, with_draft=False)
+        context.prefill(text, 64)
+        states.end()
+        states.leave()
+        return n_stored
+
+    file.write_bytes(b"weights")
+    assert (read(), read()) == (0, len(text))
+    file.write_bytes(b"other weights")
+    assert (read(), read()) == (0, len(text))
 
 
 def test_a_draft_model_of_other_tokens_keeps_nothing_of_a_text_that_is_left() -> None:

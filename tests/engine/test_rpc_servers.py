@@ -51,6 +51,13 @@ def test_a_server_that_cannot_be_used_is_named(kind: str) -> None:
     assert answer.memory == ()
 
 
+def test_a_server_of_another_version_is_refused_before_it_is_asked_for_devices() -> None:
+    with UNUSABLE["other-version"]() as endpoint:
+        problem = ask_server(endpoint, 0.5).problem
+    assert problem is not None
+    assert problem.message == f"The RPC server {endpoint} is of another version of llama.cpp."
+
+
 def test_a_server_under_two_names_is_used_by_the_first() -> None:
     with rpc_servers() as (server,):
         port = server.endpoint.rpartition(":")[2]
