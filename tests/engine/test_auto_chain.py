@@ -33,20 +33,20 @@ from engine.harness import (
     random_language,
     run,
 )
-from fake_model import EOG, FakeModel, scripted
+from fake_model import FakeModel, scripted
 from paceline.engine.auto.controller import FORCED, Controller, StepPlan, StepTimes
 from paceline.engine.auto.knowledge import Knowledge
 from paceline.engine.auto.tuning import TUNING
 from paceline.engine.decode.decoder import Decoder
 from paceline.engine.draft import auto_chain as auto_chain_module
-from paceline.engine.draft import grammar_drafter, step_clock
+from paceline.engine.draft import step_clock
 from paceline.engine.draft.auto_chain import MAX_REST_STEPS, OWN_SHARE, AutoChain, make_chain
 from paceline.engine.draft.base import AUTO, Draft, Parameter
 from paceline.engine.draft.chain import Chain, Proposal
 from paceline.engine.draft.step_clock import Lap
 from paceline.engine.draft.strategy import CompleteStrategy, parse_strategy
 from paceline.engine.stats import TurnMeter
-from paceline.errors import CancelledError, UserError
+from paceline.errors import CancelledError
 from paceline.figures import Decision, DraftCount, Reason
 from paceline.messages import SamplingParams
 
@@ -226,11 +226,6 @@ def test_lookups_are_asked_in_their_order_until_one_is_worth_it() -> None:
     assert [name for name, _ in control.offers] == ["b", "b", "c"]
 
 
-def test_a_drafter_that_cannot_be_made_is_reported_as_such() -> None:
-    with pytest.raises(UserError, match="draft model"):
-        make_chain(parse_strategy("suffix+draft:n_max=auto"), bench(), TurnMeter(), Knowledge())
-
-
 @pytest.mark.parametrize("reason", ["plain", "ledger", "shut"])
 def test_in_a_plain_step_no_drafter_is_asked(reason: Reason) -> None:
     a, model = Lookup(copy(REPLY, 4)), Model(copy(REPLY, 4))
@@ -250,13 +245,6 @@ def test_without_room_the_controller_is_asked_anyway() -> None:
         assert text.propose(n_max).tokens == []
     assert [room for _, room in control.rooms] == [0, 0]
     assert a.asked == []
-
-
-def test_a_shut_gate_keeps_the_model_from_even_beginning() -> None:
-    a, model = Lookup(nothing), Model(copy(REPLY, 4))
-    text = text_of(Script(models=False), a=a, model=model)
-    assert text.propose().tokens == []
-    assert (model.begun, model.asked) == (0, [])
 
 
 def test_a_model_that_is_not_wanted_drafts_nothing_and_the_lookup_does() -> None:
@@ -496,10 +484,6 @@ def test_a_cancel_passes_through() -> None:
         text_of(Script(), model=Cancelled(nothing)).propose()
 
 
-def test_a_drafter_says_how_the_controller_calls_what_a_grammar_forces() -> None:
-    assert grammar_drafter.NAME == FORCED
-
-
 def test_what_a_grammar_forces_is_offered_and_what_it_forbids_is_cut() -> None:
     grammar = TextsGrammar(b"name: a", b"name: b")
     control = Script()
@@ -510,14 +494,6 @@ def test_what_a_grammar_forces_is_offered_and_what_it_forbids_is_cut() -> None:
 
 
 # ------------------------------------------------------------------------------------------- tuning
-
-
-def test_manual_lengths_make_an_ordinary_chain() -> None:
-    knowledge = Knowledge()
-    for text, kind in (("draft:n_max=4", Chain), ("off", Chain), ("suffix:max=auto", AutoChain)):
-        if "draft" not in text:
-            chain = make_chain(parse_strategy(text), bench(), TurnMeter(), knowledge)
-            assert type(chain) is kind
 
 
 def test_autos_other_limit_reaches_its_drafters_without_a_new_chain(
@@ -745,13 +721,6 @@ def test_a_strategy_in_between_does_not_renew_the_allowance(between: str) -> Non
     assert report.slack_s < -900
 
 
-def test_plain_decoding_decides_nothing() -> None:
-    decoder, steps = decoded("off", random_language(8))
-    assert all(step.decision is None for step in steps)
-    assert decoder.report() is None
-    assert not decoder.was_controlled
-
-
 def test_a_draft_model_that_stood_still_catches_up_and_is_charged() -> None:
     language = random_language(3)
     draft = FakeModel(language)
@@ -770,27 +739,6 @@ def test_a_draft_model_that_stood_still_catches_up_and_is_charged() -> None:
     assert max(draft.widths) <= 16  # read in pieces
     assert max(control.backlogs[1:]) <= 2
     assert max(step.n_draft_decoded for step in control.steps[42:]) <= 3
-
-
-def test_the_context_of_a_draft_that_was_cut_is_a_prefix_of_the_text() -> None:
-    language = random_language(3)
-    for verified in (("draft", 1), ("draft", 3), ("", 0)):
-        SCRIPTS.append(Script(n_drafts=5, verified=verified))
-        draft = FakeModel(language)
-        decoder = decoder_for(FakeModel(language), "auto", draft=draft, max_tokens=60)
-        run(decoder)  # checks both contexts after every step
-        assert max(count for count in draft.widths) >= 1
-        assert decoder.meter.drafters["draft"].n_draft > 3
-
-
-def test_an_end_that_was_drafted_ends_the_reply() -> None:
-    for n in range(1, 6):
-        decoder = controlled(
-            Script(n_drafts=9, verified=("model", n)), "abc", model=Model(copy("abc", 9))
-        )
-        run(decoder)
-        assert decoder.reply == "abc"
-        assert decoder.generated[-1] == EOG
 
 
 def test_what_was_drafted_after_an_end_is_not_judged() -> None:

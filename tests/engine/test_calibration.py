@@ -183,15 +183,6 @@ def test_a_load_spends_no_more_than_it_may(clock: Clock, plain_s: float, per_tok
     assert pair.knowledge.draft_costs["draft"].per_token is not None or plain_s > 0.05
 
 
-def test_it_stops_for_good(clock: Clock) -> None:
-    pair, calibration = made(clock, flat(0.001))
-    finish(calibration)
-    n = len(widths_of(pair))
-    for _ in range(100):
-        assert not calibration.slice()
-    assert len(widths_of(pair)) == n
-
-
 def test_an_interruption_at_any_decode_changes_nothing(clock: Clock) -> None:
     quiet, calibration = made(clock, flat(0.002), draft_cost=flat(0.0004), held=TOKENS)
     n_slices = finish(calibration)

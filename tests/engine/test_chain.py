@@ -24,7 +24,7 @@ from engine.chain_members import (
 from engine.harness import PROMPT, decoder_for, run
 from fake_model import EOG, FakeModel, scripted
 from paceline.engine.decode.decoder import Decoder
-from paceline.engine.draft.base import NO_DRAFT, Draft, DrafterInfo, Settings, Workbench
+from paceline.engine.draft.base import Draft, DrafterInfo, Settings, Workbench
 from paceline.engine.draft.chain import Chain, Proposal
 from paceline.engine.draft.strategy import CompleteStrategy
 from paceline.engine.model.backend import Grammar
@@ -110,13 +110,6 @@ def test_an_end_within_a_part_ends_the_draft() -> None:
     assert [part.n for part in proposal.parts] == [1, 2]
 
 
-def test_sources_and_confidences_by_place() -> None:
-    model, lookup = Member(copy(REPLY, 3), sure=0.5), Lookup(copy(REPLY, 2, behind=1))
-    proposal = propose(chain_of(a=lookup, model=model))
-    assert proposal.sources == ["model"] * 3 + ["a"] * 2
-    assert proposal.confidences == [0.5] * 3 + [None] * 2
-
-
 # --------------------------------------------------------------------------------- whose is whose
 
 
@@ -189,26 +182,6 @@ def test_the_events_of_a_chain_name_every_token() -> None:
     assert {d.drafter: d.accepted_per_position[:5] for d in stats.by_drafter}["a"][2:] == (1, 1, 1)
 
 
-@pytest.mark.parametrize("reply", ["a", "ab", "abc", "abcd", "abcde", "abcdef"])
-def test_an_end_in_any_part_is_discarded_by_its_drafter(reply: str) -> None:
-    """The model drafts two tokens, the lookup three; all after the end was never judged."""
-    longer = reply + "zzzzzzzz"
-    members = {"a": Lookup(copy(longer, 3, behind=3)), "model": Member(copy(longer, 2))}
-    decoder = chained(reply, **members)
-    steps = run(decoder)
-    assert decoder.reply == reply
-    for step in steps:
-        for count in step.drafted:
-            n_rejected = count.n_drafted - count.n_accepted - count.n_discarded
-            assert 0 <= n_rejected <= 1
-    n_discarded = sum(c.n_discarded for s in steps for c in s.drafted)
-    assert n_discarded == decoder.meter.n_discarded
-    last = steps[-1]
-    assert last.tokens[-1].token == EOG
-    n_judged = sum(c.n_drafted - c.n_discarded for c in last.drafted)
-    assert n_judged == min(len(last.tokens), sum(c.n_drafted for c in last.drafted))
-
-
 # -------------------------------------------------------------------------------- broken members
 
 
@@ -230,16 +203,6 @@ def test_a_member_that_breaks_leaves_the_others_working(broken: str, method: str
         assert decoder.meter.drafters[name].tokens_accepted > 0, name
     if method != "close" and not never:
         assert members[broken].closed == 1  # it may hold something
-
-
-def test_a_lookup_that_breaks_after_the_model_costs_its_own_part_only() -> None:
-    lookup = Lookup(nothing)
-    lookup.extend = explode  # type: ignore[method-assign]
-    chain = chain_of(a=lookup, model=Member(copy(REPLY, 4)))
-    assert parts(propose(chain)) == [("model", "The ")]
-    assert [name for name, _ in chain.failures] == ["a"]
-    assert chain.may_draft
-    assert parts(propose(chain)) == [("model", "The ")]
 
 
 def test_a_chain_of_broken_members_drafts_no_more() -> None:
@@ -401,13 +364,6 @@ def test_without_drafters_a_grammar_drafts_nothing() -> None:
     )
     chain = Chain(off, bench(TextsGrammar(b"name: a")), TurnMeter())
     assert not chain.may_draft
-
-
-def test_no_draft_is_no_part() -> None:
-    member = Member(nothing)
-    member.propose = lambda n_max: NO_DRAFT  # type: ignore[method-assign]
-    proposal = propose(chain_of(a=member))
-    assert (proposal.tokens, proposal.confidences, proposal.parts) == ([], [], [])
 
 
 @pytest.mark.parametrize(

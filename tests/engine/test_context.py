@@ -112,16 +112,6 @@ def test_the_book_equals_the_context(
 # -------------------------------------------------------------------------------------- feed
 
 
-def test_a_decode_cancelled_midway_keeps_what_was_decoded() -> None:
-    model = Moody()
-    context = CachedContext(model)
-    context.feed([1, 2], 0)
-    model.trouble = ("cancel", 3)
-    with pytest.raises(CancelledError):
-        context.feed([3, 4, 5, 6, 7], 1)
-    assert context.tokens == model.tokens == [1, 2, 3, 4, 5]
-
-
 def test_a_context_that_lost_something_is_emptied() -> None:
     model = Moody()
     context = CachedContext(model)
@@ -130,15 +120,6 @@ def test_a_context_that_lost_something_is_emptied() -> None:
     with pytest.raises(EngineError):
         context.feed([4], 1)
     assert context.tokens == model.tokens == []
-
-
-def test_a_full_context_stays_as_it_is() -> None:
-    model = Moody(n_ctx=4)
-    context = CachedContext(model)
-    context.feed([1, 2, 3], 0)
-    with pytest.raises(ContextFullError):
-        context.feed([4, 5], 1)
-    assert context.tokens == model.tokens == [1, 2, 3]
 
 
 @pytest.mark.parametrize("error", [MemoryError, ValueError, KeyboardInterrupt])

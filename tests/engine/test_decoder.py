@@ -8,8 +8,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from engine.harness import (
     PROMPT,
@@ -18,7 +16,6 @@ from engine.harness import (
     decoder_for,
     oracle,
     random_language,
-    randomly,
     run,
 )
 from fake_model import EOG, FakeModel, scripted
@@ -115,15 +112,6 @@ def test_a_stop_text_ends_the_reply_at_the_same_token_with_any_draft(n: int) -> 
     assert decoder.finish_reason == "stop"
 
 
-@pytest.mark.parametrize("n_ctx", [4, 5, 8, 23])
-@pytest.mark.parametrize("n", [0, 1, 9])
-def test_the_context_ends_at_the_same_token_with_any_draft(n_ctx: int, n: int) -> None:
-    decoder = decoder_for(model(n_ctx=n_ctx), copying(REPLY, n))
-    run(decoder)
-    assert decoder.finish_reason == "context"
-    assert len(decoder.history) == n_ctx + 1
-
-
 class Refusing(FakeModel):
     """Counts the decodes that found no room, which a reply gets over by doing without its draft."""
 
@@ -195,19 +183,6 @@ def test_a_reply_leaves_the_same_context_with_any_draft(n: int, options: dict[st
     assert decoder.target.tokens == decoder.history[:-1]
 
 
-@given(seed=st.integers(0, 500), temperature=st.sampled_from([0.0, 0.8, 1.2]))
-def test_random_drafts_never_change_the_text(seed: int, temperature: float) -> None:
-    sampling = SamplingParams(temperature=temperature)
-    language = random_language(seed)
-    plain = decoder_for(FakeModel(language), sampling=sampling, seed=seed)
-    run(plain)
-    drafted = decoder_for(FakeModel(language), randomly(seed), sampling=sampling, seed=seed)
-    run(drafted)
-    assert drafted.generated == plain.generated
-    assert drafted.reply == plain.reply
-    assert drafted.finish_reason == plain.finish_reason
-
-
 @pytest.mark.parametrize("temperature", [0.0, 0.8, 1.2])
 def test_a_drafter_that_knows_everything_is_accepted_whole(temperature: float) -> None:
     sampling = SamplingParams(temperature=temperature, top_k=0, top_p=1, min_p=0)
@@ -216,22 +191,6 @@ def test_a_drafter_that_knows_everything_is_accepted_whole(temperature: float) -
     run(decoder)
     stats = decoder.meter.freeze()
     assert stats.n_accepted == stats.n_drafted - stats.n_discarded > 0
-
-
-def test_the_draft_model_with_the_targets_own_logits_is_accepted_whole() -> None:
-    language = random_language(3)
-    draft = FakeModel(language)
-    decoder = decoder_for(
-        FakeModel(language),
-        "draft:n_max=5:p_min=0",
-        sampling=SamplingParams(temperature=0.9),
-        draft=draft,
-        max_tokens=100,
-    )
-    run(decoder)
-    stats = decoder.meter.freeze()
-    assert stats.n_accepted == stats.n_drafted - stats.n_discarded > 0
-    assert max(draft.widths[1:]) <= 2  # never more than the last drafted and the bonus token
 
 
 def test_drafts_are_cut_to_what_a_decode_can_verify() -> None:
@@ -282,20 +241,6 @@ def test_a_cancel_within_any_decode_leaves_a_prefix_in_both_contexts(at: int) ->
     again = decoder_for(target, max_tokens=20, context=decoder.target)
     run(again)
     assert again.generated == fresh.generated
-
-
-@pytest.mark.parametrize("method", ["begin", "propose", "observe", "close"])
-def test_no_method_of_a_drafter_can_cost_a_reply(method: str) -> None:
-    drafter = copying(REPLY, 3)
-
-    def explode(*_: object) -> None:
-        raise ValueError(method)
-
-    setattr(drafter, method, explode)
-    decoder = decoder_for(model(), drafter)
-    run(decoder)
-    assert decoder.reply == REPLY
-    assert isinstance(dict(decoder.draft_failures)["test"], ValueError)
 
 
 @pytest.mark.parametrize("proposal", [None, [1, 2], 7])

@@ -27,18 +27,6 @@ def written(folder: Path) -> Any:
     return json.loads((folder / "facts.json").read_text("utf-8"))
 
 
-def test_a_fact_comes_back_in_the_next_run(folder: Path) -> None:
-    facts = Facts(str(folder))
-    assert facts.get("batch_invariant|m") is None
-    for key, fact in {"yes": True, "no": False, "n": 3, "x": 0.5, "text": "Ω “q”"}.items():
-        facts.put(key, fact)
-        assert facts.get(key) == fact
-    again = Facts(str(folder))
-    assert [again.get(k) for k in ("yes", "no", "n", "x", "text")] == [True, False, 3, 0.5, "Ω “q”"]
-    assert again.get("yes") is True
-    assert again.get("none") is None
-
-
 @given(st.dictionaries(st.text(max_size=20), FACTS, max_size=3))
 def test_any_fact_survives(tmp_path_factory: pytest.TempPathFactory, facts: dict[str, Any]) -> None:
     folder = tmp_path_factory.mktemp("facts")
@@ -103,13 +91,6 @@ def test_values_of_other_kinds_are_dropped(folder: Path) -> None:
     (folder / "facts.json").write_text('{"list": [1], "none": null, "map": {}, "ok": 1}')
     facts = Facts(str(folder))
     assert [facts.get(k) for k in ("list", "none", "map", "ok")] == [None, None, None, 1]
-
-
-def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("in the way")
-    facts = Facts(str(tmp_path / "file" / "cache"))
-    facts.put("k", 1)
-    assert facts.get("k") == 1
 
 
 @pytest.mark.parametrize("broken", ["mkstemp", "fdopen", "replace"])

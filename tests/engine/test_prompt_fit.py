@@ -15,7 +15,6 @@ from paceline.content import Tool
 from paceline.engine.prompt.formats import CHATML
 from paceline.engine.prompt.size import (
     FAR_RATIO,
-    MAX_FULL_SHARE,
     Cutter,
     PromptSizes,
     at_most,
@@ -164,56 +163,12 @@ def test_a_chat_is_cut_where_thirty_percent_more_are_gone() -> None:
     assert 3 <= len(set(cuts)) - 1 <= n_long / 3  # most replies go on from where the last one cut
 
 
-def test_it_is_brought_down_to_seventy_percent_by_as_few_turns_as_possible() -> None:
-    messages = [
-        ChatMessage.of_text("user" if i % 2 == 0 else "assistant", "x" * 20) for i in range(15)
-    ]
-    sizes = PromptSizes(template())
-    whole = sizes.count(messages, 10**6)
-    may_have = whole - 1  # one token too much
-    n_tokens, n_cut = fit(messages, may_have + 100, 100)
-    assert n_cut > 0
-    assert n_tokens <= MAX_FULL_SHARE * may_have
-    assert sizes.count(without_oldest(messages, n_cut - 2), 10**6) > MAX_FULL_SHARE * may_have
-
-
 def test_the_reply_gets_no_more_than_a_quarter() -> None:
     assert room_for_reply(1000, 100) == 100
     assert room_for_reply(1000, 10**6) == 250
     messages = chat(9)
     whole = len(template().encode(messages)[0])
     assert fit(messages, whole * 4 // 3 + 4, max_tokens=10**6)[1] == 0
-
-
-def test_what_was_asked_before_does_not_matter() -> None:
-    """The same messages are cut alike by an engine that has seen others before."""
-    t = template()
-    old = PromptSizes(t)
-    for n in range(1, 60, 2):
-        seen = encode_fitting(old, chat(n), 1000, 100)
-        fresh = encode_fitting(PromptSizes(t), chat(n), 1000, 100)
-        assert seen == fresh
-
-
-def test_a_last_question_that_alone_is_too_long_stays_alone() -> None:
-    messages = [*chat(6), ChatMessage.of_text("user", "z" * 2000)]
-    n_tokens, n_cut = fit(messages, 1000)
-    assert n_cut == 6
-    assert n_tokens > 2000
-
-
-def test_a_last_question_that_leaves_little_room_is_still_asked() -> None:
-    messages = [*chat(6), ChatMessage.of_text("user", "z" * 900)]
-    n_tokens, n_cut = fit(messages, 1000)
-    assert n_cut == 6
-    assert 900 < n_tokens < 1000
-
-
-def test_two_questions_in_a_row_are_two_places_to_cut_at() -> None:
-    messages = [ChatMessage.of_text("user", str(i) * 50) for i in range(30)]
-    n_tokens, n_cut = fit(messages, 1000)
-    assert n_cut > 0
-    assert n_tokens + 50 <= 1000
 
 
 def test_a_chat_without_a_question_is_left_alone() -> None:

@@ -519,15 +519,6 @@ def test_text_that_a_stop_text_held_back_is_reported_before_the_failure(
     assert numbers == sorted(set(numbers))
 
 
-def test_a_token_without_room_finishes_the_reply() -> None:
-    bench = Desk()
-    finished = bench.reply("off", plan={5: FULL})
-    assert isinstance(finished, TurnFinished)
-    assert (finished.reason, finished.text) == ("context", REPLY[:4])
-    assert bench.rejections == []
-    bench.finish()
-
-
 def test_who_asks_for_drafts_in_a_reply_that_continues_plainly_is_refused() -> None:
     bench = Desk()
 

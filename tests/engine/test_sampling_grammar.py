@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import math
-import re
 
 import numpy as np
 import pytest
@@ -13,7 +12,6 @@ from hypothesis import strategies as st
 
 from engine.sampling_reference import choice, drawn, edited, truncated
 from engine.token_grammar import Books, TokenGrammar, random_rule
-from paceline.engine.model.backend import VocabularyFile
 from paceline.engine.sample.sampling import Sampler
 from paceline.errors import EngineError
 from paceline.params import LogitBias, SamplingParams
@@ -204,12 +202,6 @@ def test_a_twin_whose_drafts_were_all_accepted_is_not_cloned_again() -> None:
     assert books.n_clones == 2
 
 
-def test_a_token_that_the_grammar_forbids_cannot_be_committed() -> None:
-    sampler = Sampler(OFF, 1, grammar=TokenGrammar(lambda _text: {1}))
-    with pytest.raises(EngineError):
-        sampler.commit(2)
-
-
 def test_confidence_is_about_allowed_tokens() -> None:
     row = np.array([9, 2, 1, 8, 0], np.float32)
     grammar = TokenGrammar(lambda _text: {1, 2, 4})
@@ -219,37 +211,3 @@ def test_confidence_is_about_allowed_tokens() -> None:
 
 
 # ------------------------------------------------------------------------------ llama.cpp's own
-
-
-@pytest.mark.parametrize(
-    "p",
-    [
-        changed(temperature=0),
-        changed(temperature=0.8, top_k=40, top_p=0.95, min_p=0.05),
-        changed(temperature=1.2),
-    ],
-    ids=["greedy", "chat", "off"],
-)
-def test_native_grammars_are_followed(demo_vocab: VocabularyFile, p: SamplingParams) -> None:
-    vocab, n = demo_vocab, demo_vocab.n_tokens
-    grammar = vocab.grammar(r'root ::= ("[" [a-c]{1,3} "]" | "{" [0-9]{1,3} "}"){20}')
-    checker = grammar.clone()
-    sampler = Sampler(p, 4, n_vocab=n, grammar=grammar)
-    twin = sampler.twin(n)
-    written = b""
-    for position in range(25):
-        row = random_row(position, n)
-        allowed = checker.allowed().flags.nonzero()[0].tolist()
-        expected = choice(edited(row.tolist(), p, (), allowed), p, 4, position)
-        twin.follow(sampler)
-        assert twin.draft(row.copy(), position)[0] == expected
-        twin.commit(expected)
-        assert sampler.sample(row.copy(), position) == expected
-        sampler.commit(expected)
-        checker.accept(expected)
-        written += vocab.piece(expected)
-        if expected in vocab.eog:
-            break
-    assert re.match(rb"(\[[a-c]+\]|\{[0-9]+\})", written)
-    for one in (sampler, twin, checker):
-        one.close()

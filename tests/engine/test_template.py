@@ -67,12 +67,6 @@ def short_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
 # ------------------------------------------------------------------------------------ rendering
 
 
-def test_a_conversation_becomes_tokens() -> None:
-    tokens, notes = encode(PLAIN, chat("hi", "yes?", "go"))
-    assert text_of(tokens) == "user: hi§\nassistant: yes?§\nuser: go§\n"
-    assert notes == ()
-
-
 def test_without_a_template_a_chat_is_written_as_a_text() -> None:
     tokens, notes = encode(PLAIN_TEXT, chat("hi", " yes?", "go", system="Be brief."))
     assert text_of(tokens) == "Be brief.\n\nUser: hi\nAssistant: yes?\nUser: go\nAssistant:"
@@ -540,6 +534,7 @@ def test_the_process_loads_little() -> None:
     ("source", "text"),
     [
         ("{{ 'a-b'.split('-') | join('+') }}", "a+b"),
+        ("{% set own = [] %}{% set _ = own.append('a') %}{{ own.pop() }}", "a"),
         ("{{ ['a', 1] | join('-') }}", "a-1"),
         ("{{ [{'x': 1}, {'x': 2}] | join(',', attribute='x') }}", "1,2"),
         ("{{ 'x'.join(['a', 'b']) }}", "axb"),

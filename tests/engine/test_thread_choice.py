@@ -157,13 +157,6 @@ def test_batches_keep_the_count_that_the_user_gave_them(clock: Clock) -> None:
     assert (model.info.n_threads, model.info.n_threads_batch) == (4, 5)
 
 
-def test_with_one_candidate_nothing_is_measured(clock: Clock) -> None:
-    """Use a machine with two cores, which has one candidate."""
-    model = Threaded(clock, crowded, n_default=1)
-    assert chooser(clock).choose(model, AUTO) is None
-    assert model.widths == []
-
-
 def test_a_model_on_the_gpu_is_left_alone(clock: Clock) -> None:
     model = Threaded(clock, crowded)
     model.info = structs.replace(model.info, n_gpu_layers=999)
@@ -299,15 +292,6 @@ def test_a_load_reports_a_choice_that_is_not_the_default(clock: Clock) -> None:
     assert loaded.target.n_threads < 7
     assert loaded.target.n_threads_batch == 7
     assert any("decodes single tokens with" in text for text in loaded.notes)
-
-
-@pytest.mark.usefixtures("quiet_machine")
-def test_a_load_says_nothing_of_the_default(clock: Clock) -> None:
-    model = Threaded(clock, scaling)
-    loaded = load(model)
-    assert isinstance(loaded, PairLoaded)
-    assert loaded.target.n_threads == 7
-    assert not any("threads" in text for text in loaded.notes)
 
 
 @pytest.mark.usefixtures("quiet_machine")

@@ -62,12 +62,6 @@ def test_a_build_is_found_and_takes_the_place_of_others(kit: Kit, into: Path) ->
     assert kernel_files.find() == library
 
 
-def test_a_second_build_compiles_again(kit: Kit, into: Path) -> None:
-    library = build(into, kit.sdist, kit.say)
-    library.write_bytes(b"broken")
-    assert build(into, kit.sdist, kit.say).read_bytes() != b"broken"
-
-
 def test_the_very_version_is_fetched_by_pip(kit: Kit, into: Path) -> None:
     kit.use_pip(f'cp {kit.sdist} "$2"')
     build(into, None, kit.say)

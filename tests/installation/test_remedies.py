@@ -73,8 +73,3 @@ def test_a_library_of_ours_is_installed_again(error: ImportError) -> None:
     hint = remedies.window_again(error)
     assert hint.startswith(remedies.program_again())
     assert hint.endswith("`paceline chat` works without a window.")
-
-
-def test_what_no_metadata_pins_has_no_version() -> None:
-    assert remedies.pinned("numpy") == ""
-    assert remedies.pinned("unheard-of") == ""

@@ -17,11 +17,7 @@ import llama_cpp
 import numpy as np
 import pytest
 
-from inline_client import InlineClient
 from integration.engine import Engine, native_context
-from paceline.chat.pair import Pair, PairLoader
-from paceline.chat.reply import TurnOptions
-from paceline.chat.session import ChatSession
 from paceline.engine.cancel import CancelFlag
 from paceline.engine.decode.decoder import SMALL_BATCH
 from paceline.engine.llama import LlamaBackend, LlamaModel
@@ -30,13 +26,11 @@ from paceline.errors import ContextFullError, DecodeMemoryError, ModelError
 from paceline.messages import (
     ModelParams,
     PairLoaded,
-    SamplingParams,
     TuneRejected,
     TurnFailed,
     TurnFinished,
     Unloaded,
 )
-from paceline.params import DraftModel, ReplySettings, Strategy
 from strategies import whole
 
 QUESTION = "What does os.path.join do?"
@@ -287,76 +281,6 @@ def test_memory_that_never_suffices_frees_the_pair(bench: Bench, binding: Bindin
     assert failed.hint == what_to_do(ModelParams(""), 256)
     assert isinstance(bench.engine.events[-2], Unloaded)
     assert len(bench.told) == n - 1
-
-
-def test_no_room_for_a_smaller_context_frees_the_pair(
-    bench: Bench, binding: Binding, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    binding.start(bench.fresh(), {10: -2, 11: -2})
-    monkeypatch.setattr(llama_cpp, "llama_init_from_model", lambda _model, _params: None)
-    failed = bench.reply("off")
-    assert isinstance(failed, TurnFailed)
-    assert failed.code == "out-of-memory"
-    assert "no room" in failed.message
-    assert failed.hint == what_to_do(ModelParams(""), 512)
-    assert isinstance(bench.engine.events[-2], Unloaded)
-
-
-def test_a_long_prefill_continues_in_smaller_pieces(bench: Bench, binding: Binding) -> None:
-    prompt = "word " * 250
-    binding.start(bench.fresh(), {})
-    n_prompt = bench.engine.reply(prompt, max_tokens=1).stats.n_prompt
-    binding.start(bench.fresh(), dict.fromkeys((1, 2, 3), 1))
-    bench.engine.reply(prompt, max_tokens=1)
-    sizes = [call.n_tokens for call in binding.calls]
-    assert sizes[:4] == [n_prompt, n_prompt // 2, n_prompt // 4, n_prompt // 8]
-    assert sum(sizes[3:]) == n_prompt
-    assert bench.rejections == []
-
-
-def test_a_prefill_without_room_for_one_token_fails(bench: Bench, binding: Binding) -> None:
-    binding.start(bench.fresh(), dict.fromkeys(range(1, 20), 1))
-    failed = bench.reply("off")
-    assert isinstance(failed, TurnFailed)
-    assert failed.code == "context-full"
-    assert binding.calls[-1].n_tokens == 1
-    assert len(binding.calls) < 8
-    binding.plan = {}
-    assert isinstance(bench.reply("off"), TurnFinished)
-
-
-def test_in_a_chat_the_next_message_loads_again_by_itself(
-    demo_pair: tuple[Path, Path], binding: Binding
-) -> None:
-    client = InlineClient()
-    loader = PairLoader(client)
-    greedy = SamplingParams(temperature=0)
-    options, settings = TurnOptions(Strategy.of("off")), ReplySettings(greedy, max_tokens=20)
-    session = ChatSession(client, loader, defaults=lambda: settings)
-    chats = session.conversations
-    chat_id = chats.new()
-    target, draft = (ModelParams(str(path), n_threads=1) for path in demo_pair)
-    loader.load(Pair(target, DraftModel(draft)))
-    assert loader.state.status == "ready"
-    try:
-        binding.plan, binding.calls = {8: -3}, []
-        session.send(chat_id, QUESTION, lambda: options)
-        question, answer = chats.get(chat_id).path()
-        failed = chats.reply_of(chat_id, answer.message_id)
-        assert failed is not None
-        assert failed.error is not None
-        assert failed.error.code == "compute-failed"
-        assert answer.text  # what was committed stays
-        assert question.text == QUESTION
-        assert loader.state.status == "empty"
-        binding.plan = {}
-        again = session.regenerate(chat_id, lambda: options)
-        assert again is not None
-        assert again.error is None
-        assert again.text.startswith(answer.text)
-        assert loader.state.status == "ready"
-    finally:
-        client.close()
 
 
 # ----------------------------------------------------------------------------- the model by itself

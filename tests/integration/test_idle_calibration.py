@@ -14,7 +14,6 @@ import pytest
 from integration.engine import WARM, Engine, native_context
 from paceline.engine.auto.costs import VerifyCosts
 from paceline.engine.idle import IdleWork
-from paceline.engine.measure.calibration import IdleCalibration
 from paceline.engine.model.context import CachedContext
 from paceline.messages import ChatMessage, Reset, TurnFinished
 
@@ -115,35 +114,3 @@ def test_replies_and_contexts_are_those_without_it(
     assert found.tokens == expected.tokens
     assert found.text == expected.text
     assert found.stats.n_reused == expected.stats.n_reused
-
-
-def test_the_costs_are_those_of_real_steps(demo_pair: tuple[Path, Path]) -> None:
-    with Idling(*demo_pair) as engine:
-        engine.first()
-        calibration = IdleCalibration(engine.pair, is_known=False)
-        idle_to_the_end(engine, IdleWork(engine.pair, [calibration]))
-        costs = engine.pair.knowledge.costs
-        plain_s = costs.seconds(1, len(engine.pair.target.tokens))
-        assert plain_s is not None
-        steps = [step.verify_s for step in engine.steps[1:] if step.plain]
-        assert min(steps) / 10 < plain_s < 10 * max(steps)  # the machine may be busy
-        wide_s = costs.seconds(17, 0)
-        assert wide_s is not None
-        assert 1 < wide_s / (costs.seconds(1, 0) or 0) < 100
-        drafting = engine.pair.knowledge.draft_costs["draft"]
-        assert drafting.per_token is not None
-        assert 0 < drafting.per_token < plain_s
-        assert calibration.spent_s < 10
-
-
-def test_a_full_context_is_left_alone(demo_pair: tuple[Path, Path]) -> None:
-    with Idling(*demo_pair, n_ctx=64) as engine:
-        last = engine.run(
-            "", messages=(), prompt_tokens=tuple(range(200, 250)), max_tokens=40, ignore_eog=True
-        )
-        assert isinstance(last, TurnFinished)
-        assert last.reason == "context"
-        before = engine.state()
-        assert len(before[0][1]) >= 63
-        engine.idle()
-        assert engine.state() == before

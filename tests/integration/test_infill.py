@@ -84,12 +84,3 @@ def random_file(vocabulary: Path, folder: Path) -> Path:
     with file.open("wb") as out:
         random_model(vocabulary, n_layers=1).write(out)
     return file
-
-
-def test_a_model_without_marks_says_so(demo_pair: tuple[Path, Path]) -> None:
-    with load_pair(demo_pair[0], kernels="stock") as pair:
-        with pytest.raises(UserError) as caught:
-            generate(pair, GAP)
-        assert caught.value.code == "no-infill"
-        assert caught.value.hint
-        assert generate(pair, "A list is", max_tokens=2).finish().tokens

@@ -123,18 +123,6 @@ def test_typed_control_tokens_stay_text(engine: Engine) -> None:
     assert typed > harmless - 4 + 2  # ten characters each, not one control token each
 
 
-def test_prompt_and_context_limits(demo_pair: tuple[Path, Path]) -> None:
-    with Engine(*demo_pair, n_ctx=64) as engine:
-        failed = engine.run("word " * 200)
-        assert isinstance(failed, TurnFailed)
-        assert failed.code == "prompt-too-long"
-        assert "64" in failed.message
-        for strategy in ("off", "draft:n_max=10000:p_min=0", "prompt-lookup:n_pred=64"):
-            finished = engine.reply(QUESTION, strategy=strategy, ignore_eog=True)
-            assert finished.reason == "context"
-            assert finished.stats.n_prompt + len(finished.tokens) == 65
-
-
 @pytest.mark.parametrize("strategy", ["off", "draft:n_max=10000:p_min=0"])
 def test_a_context_that_is_nearly_full(
     demo_pair: tuple[Path, Path], strategy: str, trials: Trials
@@ -152,15 +140,6 @@ def test_a_context_that_is_nearly_full(
                 assert isinstance(end, TurnFailed)
                 assert end.code == "prompt-too-long"
             assert engine.pair.target.model.n_past <= 64
-
-
-def test_a_draft_longer_than_any_batch_is_cut(engine: Engine) -> None:
-    options = {"ignore_eog": True, "max_tokens": 80}
-    plain = engine.reply(QUESTION, **options)
-    drafted = engine.reply(QUESTION, strategy="draft:n_max=10000:p_min=0", **options)
-    assert drafted.tokens == plain.tokens
-    longest = max(count.n_drafted for step in engine.steps for count in step.drafted)
-    assert longest == 62
 
 
 @pytest.mark.parametrize("when", ["prefill", "decode"])

@@ -141,13 +141,6 @@ def test_the_text_is_the_same_for_every_strategy(engine: Engine) -> None:
     assert n_accepted > 0
 
 
-def test_the_same_reply_is_expected_and_found(engine: Engine) -> None:
-    options = {"sampling": OFTEN, "seed": 3, "max_tokens": 60}
-    plain = engine.reply("Think.", **options)
-    again = engine.reply("Think.", strategy="suffix", expected=plain.tokens, **options)
-    assert (again.text, again.reason) == (plain.text, plain.reason)
-
-
 def test_a_mark_can_be_a_stop_text(engine: Engine) -> None:
     options = {"sampling": OFTEN, "seed": 3, "max_tokens": 120, "stop": ("<|channel|>",)}
     plain = engine.reply("Think.", **options)

@@ -41,11 +41,6 @@ def engine(
         yield engine
 
 
-def test_both_are_read(engine: Engine) -> None:
-    model = engine.pair.target.model
-    assert (model.template, model.tool_template) == (FIRST, SECOND)
-
-
 def test_a_file_with_one_has_none_for_tools(demo_pair: tuple[Path, Path]) -> None:
     with Engine(demo_pair[0]) as engine:
         assert engine.pair.target.model.template

@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 
 import pytest
-from stand_ins import FAKE_GCC, Checkout, no_gpu, sentence, write_script
+from stand_ins import FAKE_GCC, Checkout, no_gpu, write_script
 
 import backends
 
@@ -95,11 +95,6 @@ def test_what_is_missing_is_said_with_the_systems_command(
         tool.unlink()
 
 
-@pytest.mark.skipif(backends.MAC, reason="Metal is there")
-def test_metal_takes_a_mac(tools: Path) -> None:
-    assert needs("metal") == ["macOS: it takes a Mac"]
-
-
 def test_vulkan_asks_the_compiler_for_headers_and_loader(tools: Path) -> None:
     write_script(tools / "glslc", "#!/bin/sh\n")
     write_script(tools / "c++", FAKE_GCC.replace("echo 12.2.0; exit;", "exit 1;"))
@@ -159,11 +154,6 @@ def test_a_stamp_without_a_build(stored: object) -> None:
     assert backends.Build.read(stored) is None
 
 
-def test_a_build_is_read_as_it_was_stored() -> None:
-    build = backends.Build("cuda", ("-DGGML_CUDA=ON",), is_auto=True)
-    assert backends.Build.read(json.loads(json.dumps(build._asdict()))) == build
-
-
 def compiled_with(checkout: Checkout) -> list[str]:
     lines = checkout.calls.read_text().splitlines()
     return [line for line in lines if line.startswith("CMAKE_ARGS=")]
@@ -211,15 +201,6 @@ def test_a_backend_that_cannot_be_is_refused_and_the_environment_stays(checkout:
     assert (after.returncode, after.stderr, checkout.pip_calls()) == (7, "", [])
 
 
-def test_a_refusal_comes_before_anything_is_made(checkout: Checkout) -> None:
-    code, told = on(checkout, "cuda")
-    assert code == 1
-    assert "Making" not in told
-    after = checkout.run()
-    assert after.returncode == 7, after.stderr
-    assert "CUDA" not in checkout.calls.read_text()
-
-
 def test_auto_continues_without_a_gpu_whose_build_fails(checkout: Checkout) -> None:
     for name, text in (("nvidia-smi", SMI), ("nvcc", "#!/bin/sh\n")):
         write_script(checkout.tools / name, text)
@@ -256,11 +237,6 @@ def test_root_gets_what_vulkan_needs(checkout: Checkout) -> None:
     code, told = on(checkout, "cuda")
     assert code == 1
     assert "`sudo apt-get install nvidia-cuda-toolkit`" in told, "gigabytes are the user's choice"
-
-
-def test_a_word_that_is_no_backend_is_2(checkout: Checkout) -> None:
-    assert on(checkout, "abacus")[0] == 2
-    assert sentence(checkout.start("--python", "/bin/false", "run"))
 
 
 def test_windows_has_vulkan_from_its_sdk(

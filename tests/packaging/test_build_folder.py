@@ -161,16 +161,6 @@ def test_files_forget_the_machine_without_moving_anything(tmp_path: Path) -> Non
     assert changed.endswith(b"\0/n/e/f\0")
 
 
-def test_the_largest_parts_are_counted_by_families(tmp_path: Path) -> None:
-    lib = tmp_path / "lib"
-    lib.mkdir()
-    for name, size in (("libggml-cpu-x64.so", 2e6), ("libggml-cpu-zen4.so", 3e6), ("big", 4e6)):
-        (lib / name).write_bytes(bytes(int(size)))
-    (tmp_path / "link").symlink_to(lib / "big")
-    assert folder.largest(tmp_path, 2) == [(5.0, "lib/ggml-cpu-*"), (4.0, "lib/big")]
-    assert folder.megabytes(tmp_path) == pytest.approx(9.0)
-
-
 @pytest.mark.parametrize(
     ("place", "comes"),
     [

@@ -8,12 +8,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from stand_ins import REPOSITORY
 
 import devices
-import make_pairs
 from device_trials import gpu, rpc
-from device_trials.large_pair import deep
 from device_trials.matrix import Matrix, Place
 from device_trials.outcomes import Case, Outcome, Rows, first_difference, reply, told
 from device_trials.software_gpu import NoSoftwareGpuError, SoftwareGpu, mirror
@@ -119,11 +116,6 @@ def test_every_case_is_what_the_program_takes() -> None:
     assert {case.n_devices for case in cases} == {1, 2}
 
 
-def test_random_cases_are_the_same_for_a_seed() -> None:
-    assert random_cases(a_model, 30) == random_cases(a_model, 30)
-    assert random_cases(a_model, 30) != random_cases(a_model, 30, seed=2)
-
-
 def test_a_matrix_says_a_line_for_each_case_and_keeps_who_failed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -144,15 +136,6 @@ def test_a_matrix_says_a_line_for_each_case_and_keeps_who_failed(
     assert matrix.failed == ["7 layers"]
 
 
-def test_the_program_sees_so_many_devices(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("GGML_VK_VISIBLE_DEVICES", "3")
-    gpu = SoftwareGpu(tmp_path, tmp_path / "lib")
-    assert "GGML_VK_VISIBLE_DEVICES" not in gpu.variables(0)
-    assert gpu.variables(2)["GGML_VK_VISIBLE_DEVICES"] == "0,0"
-    assert gpu.variables(1)["LLAMA_CPP_LIB_PATH"] == str(tmp_path / "lib")
-    assert not gpu.is_here
-
-
 def test_another_system_is_refused_in_words(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -171,19 +154,6 @@ def test_a_failure_is_the_exit_code(
     monkeypatch.setattr(SoftwareGpu, "bring", lambda _self: None)
     assert devices.main(["vulkan", "--only", "4 layers"]) == 1
     assert "FAILED: 4 layers, two devices, 4 layers" in capsys.readouterr().out
-
-
-def test_the_documents_name_it() -> None:
-    text = (REPOSITORY / "tests" / "README.md").read_text("utf-8")
-    assert "packaging/devices.py" in text
-
-
-def test_prices_are_those_of_whole_models() -> None:
-    seconds = {rpc.HERE: (0.001, 0.002, 0.003, 0.004), "1 server, all layers": (0.0055,) * 4}
-    assert list(rpc.prices({**seconds, "1 server, Auto": (1.0,) * 4}))[1:] == [
-        "  here: 1.0, 2.0, 3.0, 4.0",
-        "  1 server, all layers: 5.5, 5.5, 5.5, 5.5",
-    ]
 
 
 def test_a_gpus_steps_keep_their_output_and_one_that_fails_is_reported(tmp_path: Path) -> None:
@@ -226,11 +196,3 @@ def test_a_gpus_steps_end_where_the_build_fails(
     monkeypatch.setattr(gpu.Steps, "run", lambda _self, name, *_: names.append(name) or "")
     gpu.run("cuda", tmp_path, lambda _line: None)
     assert names == ["doctor"]
-
-
-def test_a_large_pair_is_one_layer_many_times() -> None:
-    model = deep(make_pairs.tiny_llama("one", layers=1), 3)
-    assert [k for k in model.tensors if "attn_q" in k] == [
-        f"blk.{layer}.attn_q.weight" for layer in range(3)
-    ]
-    assert len({id(v) for k, v in model.tensors.items() if "attn_q" in k}) == 1

@@ -14,10 +14,9 @@ from pathlib import Path
 import pytest
 
 import try_packages
-from paceline import __version__
-from package_trials import clean, old, opened, versions
+from package_trials import clean, opened
 from package_trials.packages import Packages, found_in
-from package_trials.programs import Ended, Program, environment, left_over, refusal
+from package_trials.programs import Ended, Program, left_over, refusal
 from package_trials.report import CannotTryError, Report, TrialError, expect
 from package_trials.screen import n_replies, rows
 
@@ -105,12 +104,6 @@ def test_a_program_without_an_end() -> None:
     for run in (Program.run, Program.chat):
         with pytest.raises(TrialError, match="no end after 0 s"):
             run(program("import time; time.sleep(60)"), limit_s=0.2)
-
-
-def test_an_environment_leaves_out_what_is_empty(tmp_path: Path) -> None:
-    env = environment(tmp_path, PACELINE_HOME="", LANG="C")
-    assert "PACELINE_HOME" not in env
-    assert (env["LANG"], env["HOME"]) == ("C", str(tmp_path))
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="/proc is Linux's")
@@ -204,17 +197,6 @@ def test_an_opened_program_gets_nothing_of_the_package(
         opened.check(texts, "/opt/p", before)
 
 
-def test_variants_are_found_in_a_memory_map() -> None:
-    line = "7f00-7f10 r-xp 00000000 08:01 12 /opt/lib/{}\n"
-    maps = "".join(map(line.format, ("libggml-cpu-sse42.so", "libggml-base.so.0", "libc.so.6")))
-    assert old.variants_in(maps * 2) == {"sse42"}
-
-
-def test_the_next_version_is_another_one() -> None:
-    before, last = __version__.rsplit(".", 1)
-    assert versions.next_version() == f"{before}.{int(last) + 1}"
-
-
 def test_chats_that_are_not_there_yet_are_none(tmp_path: Path) -> None:
     chats = tmp_path / "chats.db"
     assert n_replies(chats) == 0
@@ -223,15 +205,6 @@ def test_chats_that_are_not_there_yet_are_none(tmp_path: Path) -> None:
     chats.write_bytes(b"This is no database at all, and long enough to be read as one." * 20)
     with pytest.raises(TrialError, match="damaged"):
         n_replies(chats)
-
-
-def test_a_folder_without_packages_is_reported(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert try_packages.main(["opened", "--packages", str(tmp_path)]) == 1
-    output = capsys.readouterr()
-    assert "packaging/build.py" in output.err
-    assert output.out == "FAILED: opened\n"
 
 
 def test_a_trial_that_fails_is_the_exit_code(
@@ -245,8 +218,3 @@ def test_a_trial_that_fails_is_the_exit_code(
     monkeypatch.setattr(try_packages, "TRIALS", {"homes": trial})
     assert try_packages.main(["homes", "--packages", str(tmp_path)]) == 1
     assert capsys.readouterr().out.endswith("FAILED: nothing came\nFAILED: homes: x\n")
-
-
-def test_the_documents_name_it() -> None:
-    text = (REPOSITORY / "tests" / "README.md").read_text("utf-8")
-    assert "packaging/try_packages.py" in text

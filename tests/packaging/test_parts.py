@@ -27,7 +27,6 @@ from packages.parts import (
     debian_files,
     files_of,
     into_resources,
-    main,
 )
 from packages.parts_list import ShippedPart, write
 
@@ -279,9 +278,3 @@ def test_an_app_has_the_texts_among_its_resources(tmp_path: Path) -> None:
         assert component.text == "Copyright A"
         assert not [path for path in inside.iterdir() if not path.is_symlink()]
     assert files_of(tmp_path / "lib" / "paceline") == tmp_path / "lib" / "_internal"
-
-
-def test_the_command_names_what_it_needs(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit):
-        main(["paceline"])
-    assert "--sdist" in capsys.readouterr().err

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import sys
 from itertools import pairwise
@@ -51,16 +50,6 @@ def test_chats_take_turns_and_each_continues() -> None:
     assert len({request.messages[0]["content"] for request in session.requests}) == 3
 
 
-def test_sessions_are_cut_by_the_targets_tokens(demo_pair: tuple[Path, Path]) -> None:
-    wishes = ["--requests", "2", "--tokens", "120", "--turns", "0"]
-    options = versus_caches.parse_arguments(
-        ["--server", "s", "--target", str(demo_pair[0]), *wishes]
-    )
-    (session,) = versus_caches.made_sessions(options)  # chats in no rounds are none
-    assert session.name == "agent"
-    assert len(session.requests) == 2
-
-
 @pytest.mark.skipif(sys.platform == "win32", reason="the stand-in is a script")
 def test_sides_are_started_with_their_caches(stand_in: Path, tmp_path: Path) -> None:
     told = {}
@@ -91,18 +80,3 @@ def test_a_side_is_told_beside_the_best_setting_of_the_server() -> None:
     assert text[1].split() == ["agent", "paceline", "1.00", "2.00", "10", "3.00"]
     assert text[2].split()[-3:] == ["6.00", "500", "1.00"]
     assert text[3].split()[-3:] == ["8.00", "500", "0.75"]
-
-
-def test_everything_can_be_written_to_a_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    out = tmp_path / "out.json"
-    monkeypatch.setattr(versus_caches, "made_sessions", lambda _: [])
-    monkeypatch.setattr(
-        versus_caches, "replay", lambda *_: iter([took("llama-server cache-ram", 1.0, 1.0, 5)])
-    )
-    argv = ["--server", "s", "--target", "t", "--json", str(out)]
-    assert versus_caches.main(argv) == 0
-    assert "cache-ram" in capsys.readouterr().out
-    (each,) = json.loads(out.read_text())
-    assert each["answer"]["timings"] == {"prompt_n": 5}

@@ -15,7 +15,7 @@ import versus_server
 from paceline.errors import UserError
 from paceline.messages import LoadPair, ModelParams
 from paceline.params import DraftModel
-from versus import build, figures, server
+from versus import figures, server
 from versus.figures import Measurement, Pair
 from versus.server import Server
 from versus.strategies import FLAGS, NoCounterpartError, match, server_flags
@@ -42,13 +42,6 @@ def test_flags_name_every_parameter() -> None:
     assert server_flags("ngram-mod:n_match=8")[2:4] == ("--spec-ngram-mod-n-match", "8")
     for drafter, keys in FLAGS.items():
         assert len(server_flags(drafter)) == 2 + 2 * len(keys)
-
-
-def test_chains_take_prefixed_parameters() -> None:
-    flags = server_flags("ngram-simple+draft:draft.n_max=4")
-    assert flags[:2] == ("--spec-type", "ngram-simple,draft-simple")
-    assert flags[flags.index("--spec-draft-n-max") + 1] == "4"
-    assert flags[flags.index("--spec-ngram-simple-size-n") + 1] == "12"
 
 
 @pytest.mark.parametrize(
@@ -86,10 +79,6 @@ def test_ratios_say_how_much_faster_ours_is() -> None:
     pair = Pair("p", ours=measured(4.0), server=measured(2.0))
     values = {name: value(pair) for name, value in figures.RATIOS.items()}
     assert values == pytest.approx({"decode": 2, "reported": 2, "total": 2 / 1.5, "wall": 3 / 2.5})
-
-
-def test_the_first_token_costs_no_decoding() -> None:
-    assert measured(10.0, tokens=tuple(range(11))).tokens_per_s == pytest.approx(10.0)
 
 
 def test_the_summary_counts_what_differs() -> None:
@@ -199,18 +188,6 @@ http.server.HTTPServer(("127.0.0.1", port), Handler).serve_forever()
 # ------------------------------------------------------------------------------------- script
 
 
-def test_building_uses_the_flags_of_the_library(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(build, "find_compiler", lambda: ("g++ 12.2.0", (12, 2, 0)))
-    monkeypatch.setattr("platform.machine", lambda: "x86_64")
-    command = build.configure_command(Path("sources"), Path("out"), "-DGGML_BLAS=ON")
-    flags = "-mno-amx-tile -mno-amx-int8 -mno-amx-bf16"
-    assert f"-DCMAKE_CXX_FLAGS={flags}" in command
-    assert f"-DCMAKE_C_FLAGS={flags}" in command
-    assert command[-1] == "-DGGML_BLAS=ON"
-    monkeypatch.setattr(build, "find_compiler", lambda: None)
-    assert not any("amx" in each for each in build.configure_command(Path("s"), Path("o")))
-
-
 def test_the_command_line(capsys: pytest.CaptureFixture[str]) -> None:
     options = versus_server.parse_arguments(["--server", __file__])
     assert [each.ours for each in options.strategies] == ["off", "draft:n_max=4:p_min=0"]
@@ -228,14 +205,6 @@ def test_the_command_line(capsys: pytest.CaptureFixture[str]) -> None:
     assert "no counterpart of 'suffix'" in refused(
         "--server", __file__, "--strategies", "off,suffix"
     )
-
-
-def test_the_shipped_prompts_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Server, "tokenize", lambda _, messages: [len(messages)])
-    prompts = versus_server.read_prompts(versus_server.PROMPTS, Server.__new__(Server))
-    assert len(prompts) >= 5
-    assert len({name for name, _ in prompts}) == len(prompts)
-    assert all(tokens for _, tokens in prompts)
 
 
 class Side:

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import json
 import sys
-from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-import versus_server
 from paceline.engine.api import generate, load_pair
 from paceline.messages import ChatMessage, LoadPair, ModelParams, SamplingParams
 from versus import replay
@@ -25,8 +23,6 @@ from versus.sides import (
     Answer,
     Side,
     ask,
-    flat,
-    options_of_ours,
     ours,
     read_stream,
     sides,
@@ -34,41 +30,9 @@ from versus.sides import (
 
 TARGET = ModelParams("target.gguf", n_ctx=8192, n_threads=1, n_threads_batch=2)
 LOAD = LoadPair(TARGET, None, kernels="auto")
-KINDS = versus_server.SESSIONS.with_name("kinds.jsonl")
 
 
 # ------------------------------------------------------------------------------------- sessions
-
-
-def test_the_shipped_sessions_edit_a_file_eight_times() -> None:
-    sessions = read_sessions(versus_server.SESSIONS)
-    assert len({session.name for session in sessions}) == len(sessions) == 3
-    for session in sessions:
-        assert len(session.requests) == 8
-        for request in session.requests:
-            roles = [message["role"] for message in request.messages]
-            assert roles == ["user", "assistant"] * (len(roles) // 2) + ["user"]
-            assert 30 <= len(request.prediction.splitlines()) <= 60
-            assert 250 <= request.max_tokens <= 600
-            assert request.recorded
-        for before, after in zip(session.requests, session.requests[1:], strict=False):
-            *history, reply, _ = after.messages
-            assert tuple(history) == before.messages
-            assert reply["content"] == before.recorded
-            assert after.prediction in before.recorded  # the file as it was returned
-
-
-def test_a_line_of_a_workload_is_a_session_of_one_request() -> None:
-    kinds = read_sessions(KINDS)
-    lines = [json.loads(line) for line in KINDS.read_text("utf-8").splitlines()]
-    assert [kind.name for kind in kinds] == [
-        line["name"] for line in lines if line["temperature"] == 0
-    ]
-    (request,) = next(kind for kind in kinds if kind.name == "rename").requests
-    assert request.prediction.startswith("class Inventory:")
-    assert request.recorded == ""
-    (request,) = next(kind for kind in kinds if kind.name == "story").requests
-    assert request.prediction == ""
 
 
 def test_replies_are_recorded_as_the_model_writes_them(
@@ -131,14 +95,6 @@ def test_a_stream_that_says_too_little_is_refused(lines: list[bytes], told: str)
         read_stream(0.0, [(float(i), line) for i, line in enumerate(lines)])
 
 
-def test_every_program_loads_the_model_alike() -> None:
-    assert flat(options_of_ours(LOAD)) == [
-        *("--target", "target.gguf", "--ctx", "8192", "--threads", "1", "--threads-batch", "2"),
-        *("--gpu-layers", "0"),
-    ]
-    assert options_of_ours(LoadPair(TARGET, None, kernels="stock"))["--kernels"] == "stock"
-
-
 REQUEST = Request(({"role": "user", "content": "Hi"},), 20, "file", "")
 
 
@@ -158,14 +114,6 @@ def test_their_servers_are_started_with_each_setting(
     for part in ("--model target.gguf", "--ctx-size 8192", "--spec-type ngram-simple"):
         assert part in text
     assert "current.py" in text or program == SAME_SOURCES
-
-
-def test_without_an_interpreter_the_current_server_takes_no_part(tmp_path: Path) -> None:
-    compared = sides(LOAD, tmp_path, None, tmp_path)
-    assert Counter(side.program for side in compared) == {OURS: 2, SAME_SOURCES: 3}
-    bodies = {side.name: side.body(REQUEST) for side in compared}
-    assert bodies["paceline auto"] == {}
-    assert bodies["paceline prediction"] == {"prediction": {"type": "content", "content": "file"}}
 
 
 def test_our_own_server_answers(demo_pair: tuple[Path, Path], tmp_path: Path) -> None:
@@ -282,14 +230,3 @@ def test_the_best_setting_is_that_of_all_sessions_together() -> None:
     assert "llama-server ngram-simple*" in text
     assert "1.833 [" in text
     assert "paceline auto 0/6" in text
-
-
-def test_the_command_line_of_sessions(capsys: pytest.CaptureFixture[str]) -> None:
-    options = versus_server.parse_arguments(["--server", __file__, "--sessions", "python"])
-    assert (options.prompts, options.ctx) == (versus_server.SESSIONS, 8192)
-    assert options.sessions == ["python"]
-    assert versus_server.parse_arguments(["--server", __file__]).ctx == 2048
-    assert versus_server.parse_arguments(["--record"]).server is None
-    with pytest.raises(SystemExit):
-        versus_server.parse_arguments(["--server", __file__, "--sessions", "nothing"])
-    assert "no session nothing" in capsys.readouterr().err

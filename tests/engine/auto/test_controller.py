@@ -90,12 +90,6 @@ def test_staying_at_a_width_may_cost_less_than_nothing() -> None:
     assert controller.offer("suffix", [0.97]) > 1.0
 
 
-def test_nothing_offered_is_nothing_verified() -> None:
-    controller = control()
-    controller.plan(10, 100)
-    assert controller.settle().reason == "nothing"
-
-
 def test_an_offer_that_costs_more_than_it_gains_is_expensive() -> None:
     controller = control("moe")
     controller.plan(10, 100)
@@ -151,19 +145,6 @@ def test_what_several_tokens_spare_makes_no_step_free() -> None:
     times = StepTimes(10, 2, PLAIN_S, 0.0, own_s, 0, 1, 1, 2, is_warm=True, had_pause=False)
     assert controller.observe(times) == pytest.approx(2 - 0.5, rel=0.05)
     assert 1.0 < controller.rate < 2.1
-
-
-def test_the_drafted_tokens_never_exceed_the_room() -> None:
-    controller = control()
-    plan = controller.plan(10, 3)
-    assert plan.n_max == 3
-    assert controller.wants_model("draft", 2)
-    n = 1
-    while controller.goes_on(0.99):
-        n += 1
-    assert n <= 3
-    assert controller.settle().n_drafted <= 3
-    assert controller.plan(10, 0).n_max == 0
 
 
 @pytest.mark.parametrize("cost", [0.1, 0.15, 0.2, 0.3])

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from engine.token_grammar import TokenGrammar
 from fake_model import EOG, N_VOCAB, ByteVocabulary, FakeModel, Logits
-from paceline.engine.cancel import CancelFlag
 from paceline.engine.draft.base import Workbench
 from paceline.engine.draft.draft_model import ModelDrafter
 from paceline.engine.model.backend import Rows
@@ -112,15 +111,6 @@ def test_a_token_that_its_model_does_not_know_ends_the_draft() -> None:
     assert tokens_of(drafter) == []
     drafter.close()
     assert grammar.books.n_open == 1
-
-
-def test_it_drafts_what_its_model_says() -> None:
-    model = FakeModel(counting)
-    drafter = begun(model, [1, 2, 3])
-    draft = drafter.propose(99)
-    assert list(draft.tokens) == [4, 5, 6, 7]
-    assert len(draft.confidences) == 4
-    assert all(sure > 0.999 for sure in draft.confidences)
 
 
 def test_it_stops_where_it_is_unsure() -> None:
@@ -367,13 +357,6 @@ def test_a_window_that_does_not_fit_leaves_the_books_right() -> None:
     assert model.tokens == [*history[88:], 104, 105]
 
 
-def test_asking_twice_is_allowed() -> None:
-    model, history = FakeModel(counting), [1, 2, 3]
-    drafter = begun(model, history)
-    assert tokens_of(drafter) == tokens_of(drafter) == [4, 5, 6, 7]
-    assert widths(model) == [3, 1, 1, 1, 1, 1, 1, 1]  # the second time from the last token on
-
-
 def test_a_context_shorter_than_the_history_begins_anew_with_half_of_it() -> None:
     model = FakeModel(counting, n_ctx=8)
     history = [1, 2, 3, 4, 5]
@@ -388,16 +371,6 @@ def test_a_context_shorter_than_the_history_begins_anew_with_half_of_it() -> Non
     assert tokens_of(drafter) == [11, 12]  # as many as fit
     assert model.tokens == [5, 6, 7, 8, 9, 10, 11]
     drafter.close()
-
-
-def test_closing_leaves_a_prefix_of_the_history() -> None:
-    model, history = FakeModel(counting), [1, 2, 3]
-    drafter = begun(model, history)
-    drafter.propose(99)
-    drafter.close()
-    assert model.tokens == [1, 2, 3]
-    drafter.close()  # once more does no harm
-    drafter_for(model).close()  # nor does it before the beginning
 
 
 class Stopping(FakeModel):
@@ -423,18 +396,6 @@ def test_cancelled_in_the_middle(n: int) -> None:
     drafter.observe(None)
     assert model.tokens == history[: model.n_past]
     assert tokens_of(drafter, 2) == [40, 41]
-
-
-def test_a_flag_set_before_leaves_everything_as_it_was() -> None:
-    flag = CancelFlag()
-    model = FakeModel(counting, cancel=flag)
-    drafter = begun(model, [1, 2, 3])
-    flag.set()
-    with pytest.raises(CancelledError):
-        drafter.propose(4)
-    flag.clear()
-    assert model.tokens == []
-    assert tokens_of(drafter) == [4, 5, 6, 7]
 
 
 @given(st.integers(0, 10_000), st.integers(0, 3), st.sampled_from([0.0, 0.2, 0.5]))

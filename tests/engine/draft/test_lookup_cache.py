@@ -145,12 +145,6 @@ def test_round_trip(records: list[Record]) -> None:
     lookup_cache.merge([cache])  # doubles in one file are added up, too
 
 
-@given(TEXTS, ORDERS)
-def test_what_was_counted_survives_a_file(text: list[int], orders: list[int]) -> None:
-    cache = lookup_cache.count(text, orders)
-    assert records_of(lookup_cache.parse(lookup_cache.dump(cache), "f")) == records_of(cache)
-
-
 def test_an_empty_file_is_an_empty_cache() -> None:
     assert records_of(lookup_cache.parse(b"", "f")) == []
     assert lookup_cache.parse(b"", "f").largest_token == -1

@@ -15,9 +15,7 @@ from paceline.engine.draft.base import Workbench
 from paceline.engine.draft.lookups import lookup_cache
 from paceline.engine.draft.lookups.lookup_cache import CacheOrigin, write_origin
 from paceline.engine.draft.lookups.ngram_cache import (
-    INFO,
     THRESHOLDS,
-    Counts,
     Followers,
     NgramCache,
     StaticBigrams,
@@ -27,7 +25,6 @@ from paceline.engine.sample.sampling import Sampler
 from paceline.errors import UserError
 from paceline.messages import SamplingParams
 
-BITS = 9
 Text = Sequence[int]
 
 
@@ -152,35 +149,6 @@ def test_the_thresholds_are_llama_cpps() -> None:
     assert list(THRESHOLDS) == [(LEAST[n], SHARE[n]) for n in (1, 2, 3, 4)]
 
 
-@pytest.mark.parametrize(
-    ("n", "counts", "drafted"),
-    [
-        (1, {5: 1}, False),
-        (1, {5: 2}, True),
-        (1, {5: 2, 6: 1}, True),  # 66.7 %
-        (1, {5: 65, 6: 35}, False),
-        (1, {5: 66, 6: 34}, True),
-        (2, {5: 1}, False),
-        (2, {6: 1, 5: 1}, True),  # exactly one half
-        (2, {5: 49, 6: 26, 7: 25}, False),
-        (3, {5: 1}, True),
-        (4, {5: 1}, True),
-        (4, {5: 1, 6: 1, 7: 1}, False),
-    ],
-)
-def test_their_borders(n: int, counts: dict[int, int], *, drafted: bool) -> None:
-    gram = (1, 2, 3, 4)[4 - n :]
-    grown = Counts(BITS)
-    for token, count in counts.items():
-        for _ in range(count):
-            text = [*gram, token]
-            grown.feed(text, 0, len(text))
-    tail = ((1 << BITS | 2) << BITS | 3) << BITS | 4
-    assert grown.next_token(tail, 4, None, -1) == (5 if drafted else -1)
-    if drafted and n in (2, 3):  # shorter ones are counted as well, and are not enough
-        assert grown.next_token(tail, n - 1, None, -1) == -1, "there are too few tokens before"
-
-
 @pytest.mark.parametrize(("count", "drafted"), [({5: 1}, []), ({5: 2}, [5]), ({6: 1, 5: 1}, [5])])
 def test_the_corpus_alone(tmp_path: Path, count: dict[int, int], drafted: list[int]) -> None:
     static = tmp_path / "s.bin"
@@ -279,10 +247,3 @@ def test_a_static_cache_that_cannot_be_used(
     with pytest.raises(UserError) as caught:
         NgramCache(bench(static=static), {"n_max": 8})
     assert caught.value.code == code
-
-
-def test_the_settings() -> None:
-    (parameter,) = INFO.parameters
-    assert (parameter.name, parameter.default, parameter.low, parameter.high) == ("n_max", 8, 1, 64)
-    assert proposed(reading([1, 2] * 40, n_max=64)) == [1, 2] * 32
-    assert INFO.make(bench(), {"n_max": 8}) is not None

@@ -191,52 +191,7 @@ def test_the_latest_copy_is_gone_on_with(
     assert proposed(SIMPLE, text, n, m) == copied
 
 
-def test_it_continues_after_a_draft_and_learns_nothing_of_it() -> None:
-    text = [1, 2, 3, 4, 5, 6, 0, 1]
-    assert proposed(SIMPLE, text, n=2, m=3, ahead=[2, 3]) == [4, 5, 6]
-    assert proposed(SIMPLE, text, n=2, m=3, ahead=[2, 9]) == []
-    assert proposed(SIMPLE, text, n=2, m=9, ahead=[2, 3]) == [4, 5, 6, 0, 1, 2, 3]
-    it = drafter(SIMPLE, n=1)
-    it.begin([1, 2, 3], 3)
-    assert tokens(it, ahead=[4, 5, 4]) == tokens(it) == []
-
-
 # ---------------------------------------------------------------------------- what both maps share
-
-
-@pytest.mark.parametrize("kind", MAPS)
-def test_an_m_gram_counts_when_it_is_complete(kind: str) -> None:
-    assert proposed(kind, [1, 2, 3, 1], m=3) == [2, 3, 1]
-    assert proposed(kind, [1, 2, 3, 1], m=4) == []
-    assert proposed(kind, [1, 2, 3, 1], m=4, ahead=[5, 1]) == []  # a draft completes nothing
-
-
-@pytest.mark.parametrize("kind", MAPS)
-def test_what_was_refused_shortens_later_drafts_from_there(kind: str) -> None:
-    it = drafter(kind, m=4)
-    history = [1, 2, 3, 4, 5, 9, 1]
-    it.begin(history, len(history))
-    assert tokens(it) == [2, 3, 4, 5]
-    history += [2, 3, 8]  # two accepted, then another token
-    it.observe(2)
-    assert tokens(it, ahead=[1]) == [2, 3]
-    history += [1]
-    it.observe(None)
-    assert tokens(it) != [2, 3, 4, 5]
-
-
-@pytest.mark.parametrize("kind", MAPS)
-def test_a_refused_key_drafts_again_once_its_followers_have_returned(kind: str) -> None:
-    it = drafter(kind, m=2, min_hits=2)
-    history = [1, 2, 3, 1, 2, 3, 1, 2, 3, 1]
-    it.begin(history, len(history))
-    assert tokens(it) == [2, 3]
-    history += [7, 7, 1]  # refused at once
-    it.observe(0)
-    assert tokens(it) == []
-    history += [2, 3, 1]
-    it.observe(None)
-    assert tokens(it) == [2, 3]
 
 
 @pytest.mark.parametrize("kind", MAPS)

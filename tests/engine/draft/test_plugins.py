@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import os
 import re
@@ -14,8 +13,6 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from architecture.source import REPOSITORY
 from cli.program import Result, assert_one_clear_line, chat, paceline_process
@@ -130,138 +127,7 @@ def test_a_phrase_is_found_from_the_middle_of_a_reply(phrases: Callable[..., Any
     assert Reader(phrases("hello world"), "x" * 5000 + "hello").drafts() == " world"
 
 
-def test_the_trie_of_the_last_turn_is_used_again(phrases: Callable[..., Any]) -> None:
-    shared, kept = bench(), []
-    for text in ("one two", "one two", "three four"):
-        cls = phrases(text)
-        cls(shared, defaults(cls))
-        kept.append(shared.kept["PACELINE_PHRASES"])
-    assert kept[0] is kept[1]
-    assert kept[1] is not kept[2]
-
-
-@given(
-    texts=st.lists(st.text("abc", min_size=1, max_size=6), min_size=1, max_size=5, unique=True),
-    text=st.text("abc", max_size=12),
-    min_match=st.integers(1, 3),
-)
-def test_phrases_against_trying_every_phrase_at_every_place(
-    texts: list[str], text: str, min_match: int
-) -> None:
-    """One step ahead: of the longest begun phrases, what most of them go on with."""
-    cls = example("phrases").Phrases
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(example("phrases"), "read_lines", lambda *_: tuple(texts))
-        reader = Reader(cls, text, min_match=min_match, p_min=0)
-    got = reader.drafter.propose(1)
-    known = sorted({t for phrase in texts for t in (phrase, " " + phrase)})
-    for start in range(len(text) - min_match + 1):
-        begun = text[start:]
-        nexts = [p[len(begun)] for p in known if p.startswith(begun) and len(p) > len(begun)]
-        if nexts:
-            n_here = sum(p.startswith(begun) for p in known)
-            best = max(nexts.count(c) for c in nexts)
-            (token,) = got.tokens
-            assert nexts.count(chr(token)) == best
-            assert got.confidences[0] == pytest.approx(best / n_here)
-            return
-    assert list(got.tokens) == []
-
-
 # -------------------------------------------------------------------------------------- regex
-
-
-def state_behind(automaton: Any, text: bytes) -> Any:
-    state = automaton.start
-    for byte in text:
-        state = automaton.step(state, byte)
-    return state
-
-
-def patterns_of(leaf: st.SearchStrategy[str], *, endless: bool) -> st.SearchStrategy[str]:
-    signs = ["?", "{2}", "{1,2}", "{0,1}"] + (["*", "+", "{1,}"] if endless else [])
-
-    def grow(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
-        return st.one_of(
-            st.tuples(inner, inner).map("".join),
-            st.tuples(inner, inner).map(lambda pair: f"({pair[0]}|{pair[1]})"),
-            st.tuples(inner, st.sampled_from(signs)).map(lambda pair: f"({pair[0]}){pair[1]}"),
-        )
-
-    return st.recursive(leaf, grow, max_leaves=6)
-
-
-LEAVES = st.sampled_from(["a", "b", "c", ".", "[ab]", "[^a]", r"\w", r"\.", "ab", "", "[a-c]", "é"])
-TEXTS = st.text("abc.é\n-", max_size=8)
-
-
-@given(pattern=patterns_of(LEAVES, endless=True), texts=st.lists(TEXTS, max_size=10))
-def test_the_automaton_matches_what_python_matches(pattern: str, texts: list[str]) -> None:
-    automaton = example("automaton").Automaton(pattern)
-    # Over bytes, so that “.” and “[^a]” are one byte in both; “é” is a group there.
-    reference = re.compile(pattern.replace("é", "(é)").encode(), re.ASCII)
-    for text in texts:
-        state = state_behind(automaton, text.encode())
-        assert automaton.accepts(state) == bool(reference.fullmatch(text.encode())), text
-
-
-def words(pattern: str, longest: int) -> set[str]:
-    """Every word over a, b, c that matches."""
-    return {
-        "".join(word)
-        for n in range(longest + 1)
-        for word in itertools.product("abc", repeat=n)
-        if re.fullmatch(pattern, "".join(word))
-    }
-
-
-@given(
-    pattern=patterns_of(st.sampled_from(["a", "b", "c", "[ab]", "[bc]", "ab"]), endless=False),
-    begun=st.text("abc", max_size=3),
-)
-def test_forced_is_what_all_words_have_in_common(pattern: str, begun: str) -> None:
-    automaton = example("automaton").Automaton(pattern)
-    longest = 6
-    known = words(pattern, longest + 1)
-    if any(len(word) > longest for word in known):
-        return  # too long to know all of them
-    rest = [word[len(begun) :] for word in known if word.startswith(begun)]
-    state = state_behind(automaton, begun.encode())
-    assert (state == frozenset()) == (not rest)
-    # Two words suffice: the first and the last in order differ as early as any.
-    pairs = zip(min(rest, default=""), max(rest, default=""), strict=False)
-    expected = "".join(a for a, _ in itertools.takewhile(lambda pair: pair[0] == pair[1], pairs))
-    assert automaton.forced(state, 99).decode() == expected
-
-
-@pytest.mark.parametrize(
-    ("pattern", "what"),
-    [
-        ("(", "without"), ("a)", "without"), ("[ab", "without"), ("*a", "nothing to repeat"),
-        ("a**", "upon another"), ("a{3,2}", "to less"), ("a{x}", "neither"), ("{", "nothing"),
-        ("a{9999}", "too large"), ("((a{99}){99}){99}", "too large"), ("((){9999}){9999}", "large"),
-        ("(" * 100 + ")" * 100, "too deep"), ("a$", "not known"), ("a^", "beginning only"),
-        (r"\q", "not known"), ("a\\", "not known"), ("[b-a]", "not a range"), ("(?i)a", "(?"),
-        ("[é]", "several bytes"), ("[\\", "without"), ("[a-\\d]", "not a range"),
-    ],
-)  # fmt: skip
-def test_what_is_no_pattern_is_refused_in_words(pattern: str, what: str) -> None:
-    module = example("automaton")
-    with pytest.raises(module.PatternError) as caught:
-        module.Automaton(pattern)
-    assert what.replace("not known", "known") in str(caught.value)
-    assert "character" in str(caught.value)
-
-
-@given(st.text("ab()[]{}|*+?\\^$.,-0123é", max_size=20))
-def test_any_text_is_a_pattern_or_refused(text: str) -> None:
-    module = example("automaton")
-    try:
-        automaton = module.Automaton(text)
-    except module.PatternError:
-        return
-    state = state_behind(automaton, b"ab")
-    assert automaton.step(state, 97) is not None
 
 
 @pytest.mark.parametrize(
@@ -294,43 +160,6 @@ def patterns(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., A
         return example("regex").RegexDrafter
 
     return write
-
-
-def test_the_oldest_attempt_is_believed(patterns: Callable[..., Any]) -> None:
-    reader = Reader(patterns("abcdX", "cdY+Z"), "abcd")
-    assert reader.drafts() == "X"
-    reader.write("Y")  # the first one is dead now, and the second one has a choice
-    assert reader.drafts() == ""
-
-
-def test_a_pattern_that_keeps_failing_rests(patterns: Callable[..., Any]) -> None:
-    reader = Reader(patterns("say hello"), min_match=1, p_min=0.2)
-    for _ in range(3):
-        reader.history += b"say"
-        reader.drafter.observe(None)
-        if not reader.drafts():
-            break
-        reader.history += b"!"
-        reader.drafter.observe(0)
-    reader.history += b"say"
-    reader.drafter.observe(None)
-    assert reader.drafts() == ""
-    reader.drafter.tune(defaults(example("regex").RegexDrafter, min_match=1, p_min=0))
-    assert reader.drafts() == " hello"
-
-
-def test_patterns_continue_after_another_draft(patterns: Callable[..., Any]) -> None:
-    reader = Reader(patterns(r"\bsay [a-z]+, world"), "sa", min_match=2)
-    assert bytes(reader.drafter.extend(list(b"y hi,"), 99).tokens) == b" world"
-    assert reader.drafts() == "y"  # without the space that the next word brings along
-
-
-def test_no_draft_begins_within_a_character(patterns: Callable[..., Any]) -> None:
-    reader = Reader(patterns("naïve é"), "na", min_match=1)
-    assert reader.drafts() == "ïve é"
-    reader.history.append("ï".encode()[0])
-    reader.drafter.observe(None)
-    assert reader.drafts() == ""
 
 
 def test_a_wrong_pattern_is_reported_with_the_pattern(patterns: Callable[..., Any]) -> None:

@@ -127,60 +127,12 @@ def proposed(history: Sequence[int], *earlier: Sequence[int], **settings: float)
     return list(drafter.propose(62).tokens)
 
 
-def test_each_setting_counts() -> None:
-    period = [1, 2, 3] * 4
-    assert proposed(period) == [1, 2, 3] * 20 + [1, 2]
-    assert proposed(period, max=5) == [1, 2, 3, 1, 2]
-    assert proposed([5, 1, 5]) == [1, 5] * 31
-    assert proposed([5, 1, 5], min_match=2) == []
-    halves = [1, 2, 5, 1, 2, 6, 1, 2]
-    assert proposed(halves, p_min=0.34) == []  # one of two places, after a match of two
-    assert proposed(halves, p_min=0.33) == [6]
-
-
-def test_confidences() -> None:
-    drafter = suffix()
-    drafter.begin([1, 2, 5, 1, 2, 6, 1, 2], 8)
-    tokens, confidences = as_lists(drafter.propose(4))
-    assert tokens == [6, 1, 2, 6]
-    shares = [1 / 2, 1, 1, 1 / 2]  # 5 and 6 followed once each
-    assert confidences == pytest.approx(
-        [share * agreed / (agreed + 1) for agreed, share in enumerate(shares, 2)]
-    )
-
-
-@pytest.mark.parametrize(("length", "n"), [(2, 3), (4, 6), (10, 15)])
-def test_a_long_match_makes_a_long_draft(length: int, n: int) -> None:
-    once = [*range(100, 100 + length), *range(200, 240)]
-    assert len(proposed([*once, *once[:length]], p_min=0.4)) == n
-
-
-def test_tokens_of_its_own_draft_model() -> None:
-    """`extend` is a chain's way to go on after a model's draft."""
-    drafter = suffix()
-    drafter.begin([7, 8, 9, 4, 5, 6, 1], 7)
-    assert list(drafter.propose(4).tokens) == []
-    assert list(drafter.extend([4, 5], 2).tokens) == [6, 1]
-    assert list(drafter.extend([2, 3], 2).tokens) == []
-
-
 def test_ends_of_generations() -> None:
     """They are tokens like others; what stands after one, the engine cuts off."""
     drafter = suffix(eog=[9])
     drafter.begin([1, 2, 9, 3, 1, 2], 6)
     assert list(drafter.propose(2).tokens) == [9, 3]
     assert proposed([4, 5], [4, 5, 9]) == [9]
-
-
-def test_the_longer_match_wins_and_else_this_chat() -> None:
-    earlier = [1, 2, 3, 50, 51]
-    assert proposed([2, 3, 60, 1, 2, 3], earlier) == [50, 51]
-    assert proposed([1, 2, 3, 60, 1, 2, 3], earlier)[:1] == [60]
-    assert proposed([2, 3, 60, 2, 3], earlier)[:1] == [60]
-    assert proposed([70, 71], earlier) == []
-    longer = words(3, 12)
-    assert proposed([*longer[2:], 60, *longer[1:]], earlier, [*longer, 55]) == [55]
-    assert proposed([*longer[1:], 60, *longer[1:]], earlier, [*longer, 55])[:1] == [60]
 
 
 def test_an_earlier_chat_is_copied_from() -> None:

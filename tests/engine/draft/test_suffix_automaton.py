@@ -141,37 +141,6 @@ def test_what_is_drafted(
     )
 
 
-@pytest.mark.parametrize("n_tokens", [3, 10, 40])
-def test_what_is_drafted_in_longer_texts(n_tokens: int) -> None:
-    rng = random.Random(n_tokens)
-    text: list[int] = []
-    while len(text) < 160:
-        begin = rng.randrange(len(text) + 1)
-        text += [*text[begin : begin + rng.randrange(12)], rng.randrange(1, n_tokens + 1)]
-    made, obvious = automaton(text), Obvious(text)
-    seen = set()
-    for begin in range(0, 150, 3):
-        for ahead in ([], text[begin : begin + 3], [*text[begin : begin + 2], 1]):
-            drafted = made.follow(text, made.match(ahead), 30, 1, 0.05)
-            assert drafted == obvious.follow(ahead, 30, 1, 0.05)
-            seen.add((len(drafted[0]), tuple(drafted[1])))
-    assert len(seen) > 8  # and not always the same
-
-
-def test_update_exclusion() -> None:
-    """7 follows 2 thrice, but always after 1: the longer context counts it, 2 only the first."""
-    text = [1, 2, 7, 3, 2, 8, 1, 2, 7, 4, 2, 8, 1, 2, 7, 2]
-    made = automaton(text)
-    assert made.followers(state_of(made, [1, 2])) == {7: 2}
-    assert made.followers(state_of(made, [2])) == {7: 1, 8: 2}
-    assert made.follow(text, made.match(), 1, 1, 0.0) == ([8], [2 / 3])
-
-
-def test_the_latest_of_equal_counts() -> None:
-    text = [1, 2, 5, 1, 2, 6, 1, 2]
-    assert automaton(text).follow(text, automaton(text).match(), 1, 1, 0.0) == ([6], [0.5])
-
-
 def test_nothing_known_nothing_drafted() -> None:
     made = SuffixAutomaton()
     assert made.match() == (0, 0)
@@ -179,15 +148,6 @@ def test_nothing_known_nothing_drafted() -> None:
     assert made.follow([], (0, 0), 8, 1, 0.0) == ([], [])
     made.feed([1], 0, 1)
     assert made.match() == (0, 0)
-
-
-def test_a_match_counts_as_long_as_it_is() -> None:
-    """[1, 2] stands only after another 1 there, but not here."""
-    text = [1, 1, 2, 1]
-    made = automaton(text)
-    assert made.match([2])[1] == 2
-    assert made.follow(text, made.match([2]), 1, 2, 0.0) == ([1], [1.0])
-    assert made.follow(text, made.match([2]), 1, 3, 0.0) == ([], [])
 
 
 def test_ids_of_large_vocabularies() -> None:
