@@ -13,12 +13,15 @@ from gui.control_events import drafting_step, outlook, plain_step, report
 from gui.fake_client import STATS, FakeClient, model_info, perhaps
 from gui.test_run_dialog import is_filled
 from paceline.chat.decisions import mix_of
+from paceline.engine.draft import registry
 from paceline.engine.draft.strategy import parse_strategy, strategy_named
 from paceline.figures import WidthCost
 from paceline.gui.look.colours import DARK
 from paceline.gui.look.current import look
+from paceline.gui.panel import MIN_WIDTH
 from paceline.gui.speculation.reply_cards import AdviceLine
-from paceline.gui.speculation.why_card import CostBars
+from paceline.gui.speculation.why_card import CostBars, WhyCard
+from paceline.gui.state.sources import Sources
 from paceline.messages import (
     ControlReported,
     LoadPair,
@@ -27,16 +30,13 @@ from paceline.messages import (
     StartTurn,
     TurnStats,
 )
-from paceline.params import Strategy, params_of
-from paceline.settings import Settings
+from paceline.params import params_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from pytestqt.qtbot import QtBot
 
-    from paceline.gui.panel import SpeculationPanel
     from paceline.gui.program import Program
 
 pytestmark = [
@@ -124,44 +124,17 @@ def test_a_length_can_be_left_to_auto(program: Program) -> None:
     assert settings.fields["p_min"].value == 0.5
 
 
-def test_auto_is_the_default_and_stays_with_and_without_a_draft_model(
-    make_program: Callable[..., Program], client: FakeClient
-) -> None:
-    program = make_program(Settings(was_welcomed=True))
-    assert (
-        program.speculation.strategy == program.next_reply.options().strategy == Strategy.of("auto")
-    )
-    for action in (program.window.actions_.no_draft, program.window.actions_.demo_pair):
-        action.trigger()
-        client.finish_load()
-        assert program.speculation.text == "auto"
-
-
-def test_a_strategy_that_was_asked_for_is_forgotten_with_the_next_choice(
-    program: Program, client: FakeClient
+@pytest.mark.parametrize("since", ["auto", "ngram-mod"])
+def test_what_was_chosen_since_does_not_give_way_to_what_was_set_aside(
+    program: Program, client: FakeClient, since: str
 ) -> None:
     program.window.actions_.no_draft.trigger()
     client.finish_load()
     program.window.panel.picker.draft_wanted.emit("draft")
-    program.speculation.choose("ngram-mod")
+    program.speculation.choose(since)
     program.window.actions_.demo_pair.trigger()
     client.finish_load()
-    assert program.speculation.text == "ngram-mod"
-
-
-def test_what_was_chosen_since_does_not_give_way_to_what_was_set_aside(
-    program: Program, client: FakeClient
-) -> None:
-    program.window.actions_.no_draft.trigger()
-    client.finish_load()
-    program.speculation.choose("auto")
-    program.window.actions_.demo_pair.trigger()
-    client.finish_load()
-    assert program.speculation.text == "auto"
-    program.speculation.choose("ngram-mod")
-    program.window.actions_.demo_pair.trigger()
-    client.finish_load()
-    assert program.speculation.text == "ngram-mod"
+    assert program.speculation.text == since
 
 
 # ------------------------------------------------------------------------------ what it says
@@ -212,9 +185,8 @@ def test_reports_of_foreign_turns_are_not_shown(auto: Program, client: FakeClien
     assert auto.live.report is None  # it was about another pair
 
 
-def children_beyond(panel: SpeculationPanel) -> list[QWidget]:
+def children_beyond(card: WhyCard) -> list[QWidget]:
     """Visible widgets of the section that stand out of it."""
-    card = panel.why
     inside = card.rect().adjusted(-1, -1, 1, 1)
     return [
         child
@@ -224,34 +196,21 @@ def children_beyond(panel: SpeculationPanel) -> list[QWidget]:
     ]
 
 
-def test_the_section_fits_into_the_narrowest_panel(
-    make_program: Callable[..., Program], client: FakeClient, qtbot: QtBot
-) -> None:
-    auto = make_program()
-    client.finish_load()
-    auto.speculation.choose("auto")
-    panel = auto.window.panel
-    panel.why.toggle.setChecked(True)
-    begin(auto, client)
-    write(client)
+def test_the_section_fits_into_the_narrowest_panel(qtbot: QtBot) -> None:
+    card = WhyCard(Sources(registry.available()))
+    qtbot.addWidget(card)
+    card.toggle.setChecked(True)
     names = ("draft", "suffix", "prompt-lookup", "ngram-cache", "ngram-mod")
-    client.emit(report(*(outlook(name) for name in names)))
-    qtbot.waitUntil(lambda: len(panel.why.blocks) == len(names))
-    panel.setParent(None)
-    try:
-        panel.resize(panel.minimumWidth(), 2400)
-        panel.show()
-        panel.refresh()
-        assert children_beyond(panel) == []
-        assert panel.why.blocks[0].title.text() == "Draft model"
-        look.set_mode("dark")
-        image = panel.why.costs.grab().toImage()
-        colours = {image.pixelColor(x, 8).name() for x in range(image.width())}
-        assert DARK.time_verify.lower() in colours
-    finally:
-        client.finish_turn("x")
-        panel.close()
-        panel.deleteLater()
+    card.show_report(report(*(outlook(name) for name in names)))
+    qtbot.waitUntil(lambda: len(card.blocks) == len(names))
+    card.resize(MIN_WIDTH - 32, 2400)  # beside the cards there are margins
+    card.show()
+    assert children_beyond(card) == []
+    assert card.blocks[0].title.text() == "Draft model"
+    look.set_mode("dark")
+    image = card.costs.grab().toImage()
+    colours = {image.pixelColor(x, 8).name() for x in range(image.width())}
+    assert DARK.time_verify.lower() in colours
 
 
 def test_a_large_ratio_is_shown_whole(qtbot: QtBot) -> None:
@@ -301,61 +260,33 @@ def test_a_useless_draft_model_can_be_freed(
     advised: tuple[Program, AdviceLine], client: FakeClient
 ) -> None:
     program, line = advised
+    why = program.window.panel.why
+    why.toggle.setChecked(True)
     reply_with(program, client, report(outlook(n_judged=1999, saved_s=-9)))
     assert line.isHidden()
+    reply_with(program, client, BAD, STATS)
+    assert line.isHidden(), "beside a gain it is not said"
     reply_with(program, client, BAD)
-    assert not line.isHidden()
     assert line.text.text().startswith("Draft model has not paid on this machine")
     assert "315 MB more would be free" in line.reason.text()
-    assert line.apply.text() == "Free its memory"
+    line.close_button.click()
+    reply_with(program, client, BAD)
+    assert line.isHidden(), "it was dismissed"
+    assert not why.content_of_report.isHidden()
+    program.models.reload()
+    load_sized(client, 300 << 20)
+    assert why.content_of_report.isHidden(), "it was about the pair from before"
+    reply_with(program, client, BAD)
+    assert not line.isHidden()
+    program.loader.reload()
+    assert line.isHidden(), "its button would unload another draft model"
+    load_sized(client, 300 << 20)
+    reply_with(program, client, BAD)
     line.apply.click()
     assert params_of(client.last(LoadPair).drafting) is None
     assert line.isHidden()
     client.finish_load()
     assert program.speculation.text == "auto"
-
-
-def test_no_pair_is_said_not_to_pay_beside_a_gain(
-    advised: tuple[Program, AdviceLine], client: FakeClient
-) -> None:
-    program, line = advised
-    reply_with(program, client, BAD, STATS)
-    assert program.window.panel.headline.ratio.text() == "1.9×"
-    assert line.isHidden()
-    reply_with(program, client, BAD)
-    assert program.window.panel.headline.ratio.text() == "≈ 1×"
-    assert not line.isHidden()
-
-
-def test_what_is_known_of_a_pair_goes_with_it(
-    advised: tuple[Program, AdviceLine], client: FakeClient
-) -> None:
-    program, line = advised
-    why = program.window.panel.why
-    why.toggle.setChecked(True)
-    reply_with(program, client, BAD)
-    assert not line.isHidden()
-    assert not why.content_of_report.isHidden()
-    program.loader.reload()
-    assert line.isHidden()  # its button would unload another draft model
-    client.finish_load()
-    assert why.content_of_report.isHidden()
-    assert not why.hint.isHidden()
-
-
-def test_dismissed_advice_about_the_pair_stays_away(
-    advised: tuple[Program, AdviceLine], client: FakeClient
-) -> None:
-    program, line = advised
-    reply_with(program, client, BAD)
-    line.close_button.click()
-    assert line.isHidden()
-    reply_with(program, client, BAD)
-    assert line.isHidden()
-    program.models.reload()
-    load_sized(client, 300 << 20)
-    reply_with(program, client, BAD)
-    assert not line.isHidden()
 
 
 # ------------------------------------------------------------------------ line, hover, run dialog
@@ -382,40 +313,19 @@ def test_the_line_the_hover_and_the_run_tell_the_decisions(
     dialog.close()
 
 
-def test_decisions_are_kept_with_the_reply(
-    make_program: Callable[..., Program], client: FakeClient, tmp_path: Path, qtbot: QtBot
-) -> None:
-    file = tmp_path / "chats.db"
-    program = make_program(chats_file=file)
-    client.finish_load()
-    program.speculation.choose("auto")
-    begin(program, client)
+def test_decisions_are_kept_with_the_reply(auto: Program, client: FakeClient) -> None:
+    begin(auto, client)
     write(client)
     client.finish_turn("x")
-    words = program.live.headline.sentence
-    chat = program.shown.id
-    program.window.close()
-    again = make_program(chats_file=file, engine=FakeClient())
-    again.shown.show(chat)
+    words, chat = auto.live.headline.sentence, auto.shown.id
+    auto.shown.new()
+    auto.shown.show(chat)
     assert words.startswith("Draft model pays here")
-    assert again.live.headline.sentence == words
-    assert again.live.report is None
-    panel = again.window.panel
+    assert auto.live.headline.sentence == words
+    assert auto.live.report is None
+    panel = auto.window.panel
     panel.open_only(("details",))
     assert panel.why.isVisibleTo(panel)
-
-
-def test_a_run_without_decisions_shows_nothing_of_auto(
-    program: Program, client: FakeClient, qtbot: QtBot
-) -> None:
-    program.chat.send("Hello?")
-    client.reply("Hi there")
-    program.window.actions_.run.trigger()
-    dialog = program.runs.dialog
-    assert dialog is not None
-    qtbot.waitUntil(lambda: is_filled(dialog))
-    assert dialog.reply_page.decisions.isHidden()
-    dialog.close()
 
 
 # ---------------------------------------------------------------------------------- a real engine

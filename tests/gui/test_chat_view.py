@@ -27,7 +27,6 @@ from gui.chat_help import (
 )
 from paceline.gui.chat.markdown.found import phrase
 from paceline.gui.chat.markdown.view import MessageView
-from paceline.gui.chat.messages.message_item import ShownMessage
 from paceline.gui.chat.view import FLUSH_MS, MAX_FLUSH_MS, PAUSE_RATIO, WritingPace
 from paceline.gui.kit.announcer import Announcer
 from paceline.gui.look.colours import LIGHT
@@ -58,24 +57,13 @@ def bar_of(chat: ChatView) -> tuple[int, int]:
 
 def test_what_the_user_wrote_is_shown_as_typed(chat: ChatView, qtbot: QtBot) -> None:
     text = "**no** <b>markup</b>\n  and   blanks\n[x](http://a.org)"
-    bubble = say(chat, text)
+    bubble, large = say(chat, text), say(chat, "many words " * 40)
     settle(qtbot)
     assert bubble.isVisible()
-    assert bubble.text == text
-    assert bubble.view.toPlainText() == text
+    assert bubble.text == bubble.view.toPlainText() == text
     assert bubble.view.content.marks == []
-
-
-def test_a_bubble_is_as_wide_as_its_text_and_stands_at_the_right(
-    chat: ChatView, qtbot: QtBot
-) -> None:
-    small, large = say(chat, "Hi"), say(chat, "many words " * 40)
-    settle(qtbot)
-    assert small.view.width() < 60
-    assert large.view.width() < large.width()
-    assert large.view.height() > 3 * small.view.height()
-    for bubble in (small, large):
-        assert bubble.view.mapTo(bubble, QPoint(0, 0)).x() > 20
+    assert bubble.view.width() < large.view.width() < large.width(), "as wide as its text"
+    assert bubble.view.mapTo(bubble, QPoint(0, 0)).x() > 20, "at the right"
 
 
 def test_a_reply_shows_status_then_text_then_figures(chat: ChatView, qtbot: QtBot) -> None:
@@ -146,21 +134,17 @@ def test_an_error_keeps_what_came(chat: ChatView, qtbot: QtBot) -> None:
     reply = begin_reply(chat)
     reply.append(committed("Half a sen"))
     reply.set_error("The engine <stopped>.", "Send it again.")
+    reply.set_note("Two messages were left out.")
     settle(qtbot)
     assert reply.plain_text == "Half a sen"
-    notice = next(label for label in reply.findChildren(QLabel) if "engine" in label.text())
+    labels = reply.findChildren(QLabel)
+    notice = next(label for label in labels if "engine" in label.text())
     assert "&lt;stopped&gt;" in notice.text()
     assert "Send it again." in notice.text()
     assert notice.isVisible()
     assert button(reply, "Regenerate") is not None
     assert "failed" in reply.accessibleName()
-
-
-def test_a_note_stands_beside_the_text(chat: ChatView, qtbot: QtBot) -> None:
-    reply = finished(chat, "Hello")
-    reply.set_note("Two messages were left out.")
-    settle(qtbot)
-    note = next(label for label in reply.findChildren(QLabel) if "left out" in label.text())
+    note = next(label for label in labels if "left out" in label.text())
     assert note.isVisible()
     reply.set_note("")
     assert not note.isVisible()
@@ -181,16 +165,6 @@ def test_what_comes_late_for_a_message_that_is_gone_is_ignored(
     assert welcome.isVisible()
     assert not list_in(chat).items
     assert chat.reply_view(reply.message_id) is None
-
-
-def test_a_welcome_can_be_a_widget(chat: ChatView, qtbot: QtBot) -> None:
-    page = QLabel("First run")
-    chat.set_welcome(page)
-    settle(qtbot)
-    assert page.isVisible()
-    say(chat, "Hi")
-    settle(qtbot)
-    assert not page.isVisible()
 
 
 # ------------------------------------------------------------------------------------- scrolling
@@ -247,19 +221,14 @@ def test_growing_paints_what_is_new_and_not_the_whole_view(
     assert sum(height > chat.height() / 2 for height in heights) <= 2
 
 
-def test_the_column_keeps_its_width_when_the_bar_appears(chat: ChatView, qtbot: QtBot) -> None:
+def test_messages_are_as_wide_and_as_far_apart_as_is_chosen(chat: ChatView, qtbot: QtBot) -> None:
     reply = begin_reply(chat)
     reply.append(committed("short"))
     reply.flush()
     settle(qtbot)
     width = reply.width()
     grow(chat, reply, qtbot)
-    assert reply.width() == width
-    chat.resize(1500, 500)
-    qtbot.waitUntil(lambda: reply.width() == COLUMNS["normal"])
-
-
-def test_messages_are_as_wide_and_as_far_apart_as_is_chosen(chat: ChatView, qtbot: QtBot) -> None:
+    assert reply.width() == width, "the bar has its room before it appears"
     reply = finished(chat, "short")
     chat.resize(1500, 500)
     qtbot.waitUntil(lambda: reply.width() == COLUMNS["normal"])
@@ -291,21 +260,6 @@ def test_a_message_is_as_high_as_its_text_and_leaves_the_wheel_alone(
     )
     QApplication.sendEvent(body.viewport(), wheel)
     assert not wheel.isAccepted()
-
-
-def test_a_reply_that_nobody_fills_in_shows_its_text(chat: ChatView, qtbot: QtBot) -> None:
-    chat.show_path([ShownMessage("a", "user", "Hi"), ShownMessage("b", "assistant", "**Hello**")])
-    reply = chat.reply_view("b")
-    assert reply is not None
-    assert reply.plain_text == "Hello"
-    assert not reply.is_growing
-
-
-def test_a_long_question_of_one_line_is_not_counted_in_lines(chat: ChatView) -> None:
-    bubble = say(chat, "words " * 5_000)
-    assert unfold_of(bubble).text() == "Show all"
-    QTest.keyClick(unfold_of(bubble), Qt.Key.Key_Space)
-    assert unfold_of(bubble).text() == "Show less"
 
 
 def test_a_long_question_is_folded_until_it_is_asked_for(chat: ChatView) -> None:

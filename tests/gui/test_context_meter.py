@@ -25,7 +25,7 @@ from paceline.gui.chat.context_meter import (
 from paceline.messages import ChatMessage, CountTokens, TokensCounted, TurnStarted, Unloaded
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from pytestqt.qtbot import QtBot
 
@@ -90,15 +90,15 @@ def test_the_parts_add_up_to_the_context() -> None:
         rows = dict(parts(use))
         rows.pop("Left out", None)
         assert sum(rows.values()) == use.n_ctx
-    assert meter_text(CALM) == "Context 2.1k of 8k"
-    assert meter_text(ContextUse(-1, 8192)) == "Context ? of 8k"
-    assert meter_text(replace(REFUSED, n_used=8200)) == "Context 8,200 of 8,192"
-
-
-def test_the_reply_may_have_what_is_free() -> None:
-    assert "The reply may have 1,024 tokens." in description(CALM)
-    assert "The reply may have 892 tokens." in description(FULL)
-    assert "The reply may have" not in description(REFUSED)
+    for use, text, room in (
+        (CALM, "Context 2.1k of 8k", "The reply may have 1,024 tokens."),
+        (FULL, "Context 7.1k of 8k", "The reply may have 892 tokens."),
+        (ContextUse(-1, 8192), "Context ? of 8k", ""),
+        (replace(REFUSED, n_used=8200), "Context 8,200 of 8,192", ""),
+    ):
+        assert meter_text(use) == text
+        assert room in description(use)
+        assert ("The reply may have" in description(use)) == bool(room)
 
 
 def test_an_answer_is_taken_apart_by_what_was_asked() -> None:
@@ -134,25 +134,19 @@ def meter(qtbot: QtBot) -> Iterator[ContextMeter]:
     host.close()
 
 
-def test_it_is_hidden_until_there_is_something_to_measure(meter: ContextMeter) -> None:
-    assert not meter.isVisible()
-    meter.show_use(CALM)
-    assert meter.isVisible()
-    meter.set_wanted(False)
-    assert not meter.isVisible()
-    meter.set_wanted(True)
-    assert meter.isVisible()
-    meter.show_use(ContextUse())
-    assert not meter.isVisible()
-
-
 def test_bar_tone_and_names_follow(meter: ContextMeter) -> None:
     for use, share in ((CALM, 262), (FULL, 891), (CUT, 684), (REFUSED, 1000)):
         meter.show_use(use)
+        assert meter.isVisible()
         assert meter.bar.value() == share
         assert meter.property("tone") == meter.bar.property("tone") == use.tone
         assert meter.accessibleName() == meter.text() == meter_text(use)
         assert meter.toolTip() == description(use)
+    meter.set_wanted(False)
+    assert not meter.isVisible()
+    meter.set_wanted(True)
+    meter.show_use(ContextUse())
+    assert not meter.isVisible(), "there is nothing to measure"
 
 
 @pytest.mark.parametrize("key", [Qt.Key.Key_Space, Qt.Key.Key_Return, Qt.Key.Key_Enter])
@@ -169,18 +163,11 @@ def test_the_keyboard_opens_the_popover_and_closes_it(
     assert "5,600 of 8,192 tokens are in use." in words
     assert "The oldest 4 messages will be left out of the next reply." in words
     assert "2,900" in words
+    meter.show_use(CALM)
+    assert popover.title.text() == "2,143 of 8,192 tokens are in use.", "it follows"
+    assert not popover.warning.isVisible()
     qtbot.keyClick(popover, Qt.Key.Key_Escape)
     assert not popover.isVisible()
-
-
-def test_an_open_popover_follows(meter: ContextMeter) -> None:
-    meter.show_use(CUT)
-    meter.click()
-    assert meter.popover is not None
-    meter.show_use(CALM)
-    assert meter.popover.title.text() == "2,143 of 8,192 tokens are in use."
-    assert not meter.popover.warning.isVisible()
-    meter.popover.close()
 
 
 # ---------------------------------------------------------------------------------- controller
@@ -209,38 +196,31 @@ def answer(client: FakeClient, question: CountTokens, n_tokens: int, n_cut: int 
     client.emit(TokensCounted(n_tokens, 2048, each, n_cut))
 
 
-def test_what_is_typed_is_counted_when_the_typing_stops(
-    program: Program, client: FakeClient, qtbot: QtBot
-) -> None:
-    composer = program.window.chat_pane.composer
-    qtbot.wait(10)
-    n_before = len(client.all(CountTokens))
-    for letter in "Hello":
-        qtbot.keyClicks(composer.edit, letter)
-    qtbot.waitUntil(lambda: len(client.all(CountTokens)) > n_before, timeout=5000)
-    question = client.last(CountTokens)
-    assert question.prompt.messages[-1] == ChatMessage.of_text("user", "Hello")
-    assert len(client.all(CountTokens)) == n_before + 1
-    answer(client, question, 300)
-    assert meter_of(program).text() == "Context 300 of 2k"
-    assert meter_of(program).use.n_unsent > 0
-
-
 @pytest.mark.usefixtures("quick")
 class TestQuickly:
     """The same without the wait."""
 
-    def test_only_the_last_question_counts(
+    def test_all_of_the_next_prompt_counts_and_only_the_last_question(
         self, program: Program, client: FakeClient, qtbot: QtBot
     ) -> None:
-        composer = program.window.chat_pane.composer
+        program.context_meter.ask_now()
+        assert client.all(CountTokens) == [], "an empty chat is not asked about"
+        assert meter_of(program).text() == "Context 0 of 2k"
+        composer, sampling = program.window.chat_pane.composer, program.window.panel.sampling
         composer.set_text("one")
         first = asked(client, qtbot, 1)
-        composer.set_text("one two")
+        sampling.use(replace(sampling.settings, system_prompt="Be brief.", max_tokens=77))
         second = asked(client, qtbot, 2)
-        answer(client, second, 20)
+        system = ChatMessage.of_text("system", "Be brief.")
+        assert second.prompt.messages == (system, *first.prompt.messages)
+        assert second.max_tokens == 77
+        composer.files.add([Attachment("a.py", "print(1)", 8)])
+        third = asked(client, qtbot, 3)
+        assert "print(1)" in third.prompt.messages[-1].text
+        answer(client, third, 20)
         answer(client, first, 10)
         assert meter_of(program).use.n_used == 20
+        assert meter_of(program).use.n_unsent > 0
 
     def test_a_running_reply_is_followed_and_nothing_is_asked(
         self, program: Program, client: FakeClient, qtbot: QtBot
@@ -262,14 +242,6 @@ class TestQuickly:
         client.finish_turn("Hi there")
         question = asked(client, qtbot, 2)
         assert [m.role for m in question.prompt.messages] == ["user", "assistant", "user"]
-
-    def test_an_empty_chat_is_not_asked_about(
-        self, program: Program, client: FakeClient, qtbot: QtBot
-    ) -> None:
-        program.context_meter.ask_now()
-        assert client.all(CountTokens) == []
-        assert meter_of(program).text() == "Context 0 of 2k"
-        assert meter_of(program).use.n_ctx == 2048
 
     def test_what_the_model_no_longer_sees_is_marked(
         self, program: Program, client: FakeClient, qtbot: QtBot
@@ -296,26 +268,6 @@ class TestQuickly:
         client.emit(Unloaded())
         assert marked[-1] == ""
 
-    def test_attachments_count(self, program: Program, client: FakeClient, qtbot: QtBot) -> None:
-        program.window.chat_pane.composer.files.add([Attachment("a.py", "print(1)", 8)])
-        question = asked(client, qtbot, 1)
-        assert "print(1)" in question.prompt.messages[-1].text
-
-    def test_settings_and_the_system_prompt_are_asked_with(
-        self, program: Program, client: FakeClient, qtbot: QtBot
-    ) -> None:
-        program.window.chat_pane.composer.set_text("Hello")
-        first = asked(client, qtbot, 1)
-        sampling = program.window.panel.sampling
-        settings = sampling.settings
-        sampling.use(replace(settings, system_prompt="Be brief.", max_tokens=77))
-        second = asked(client, qtbot, 2)
-        assert second.prompt.messages == (
-            ChatMessage.of_text("system", "Be brief."),
-            *first.prompt.messages,
-        )
-        assert second.max_tokens == 77
-
     def test_without_models_there_is_no_meter(
         self, program: Program, client: FakeClient, qtbot: QtBot
     ) -> None:
@@ -325,14 +277,6 @@ class TestQuickly:
         program.window.chat_pane.composer.set_text("Hello")
         qtbot.wait(10)
         assert client.all(CountTokens) == []
-
-    def test_a_reason_takes_its_place(self, program: Program) -> None:
-        composer = program.window.chat_pane.composer
-        assert composer.meter.isVisibleTo(composer)
-        composer.set_obstacle("Choose a model first.")
-        assert not composer.meter.isVisibleTo(composer)
-        composer.set_obstacle("")
-        assert composer.meter.isVisibleTo(composer)
 
     def test_a_long_chat_is_put_together_between_other_events(
         self, program: Program, client: FakeClient, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
@@ -354,24 +298,3 @@ class TestQuickly:
             *first.prompt.messages,
             ChatMessage.of_text("user", "And more"),
         )
-
-
-def test_the_real_engine_answers(
-    make_real: Callable[..., Program], qtbot: QtBot, demo_pair: object
-) -> None:
-    program = make_real()
-    program.start()
-    qtbot.waitUntil(lambda: program.pair.state.status == "ready", timeout=30_000)
-    program.window.chat_pane.composer.set_text("What does os.path.join do?")
-    qtbot.waitUntil(lambda: meter_of(program).use.n_unsent > 5, timeout=10_000)
-    n_counted = meter_of(program).use.n_used
-    program.window.chat_pane.composer.button.click()
-    qtbot.waitUntil(
-        lambda: program.session.active is None and bool(program.shown.conversation.path()),
-        timeout=60_000,
-    )
-    replies = [program.shown.reply(m.message_id) for m in program.shown.conversation.path()]
-    assert replies[-1] is not None
-    assert replies[-1].n_prompt == n_counted
-    qtbot.waitUntil(lambda: meter_of(program).use.n_messages == 2, timeout=10_000)
-    assert meter_of(program).use.n_used > n_counted

@@ -60,22 +60,22 @@ def model() -> ConversationList:
 
 
 def test_chats_stand_under_headings_the_newest_change_first(model: ConversationList) -> None:
-    model.set_summaries(
-        (
-            chat("last-year", 200),
-            chat("pinned", 30, pinned=True),
-            chat("month", 10),
-            chat("week", 3),
-            chat("today", 0.1),
-            chat("now"),
-            chat("yesterday", 1),
-            chat("february", 28),
-        )
-    )
+    ages = {
+        "last-year": 200, "month": 10, "week": 3, "today": 0.1, "now": 0, "yesterday": 1,
+        "february": 28,
+    }  # fmt: skip
+    pinned = chat("pinned", 30, pinned=True)
+    model.set_summaries((*(chat(name, age) for name, age in ages.items()), pinned))
     assert rows(model) == [
         "Pinned", "pinned", "Today", "now", "today", "Yesterday", "yesterday", "This week", "week",
         "This month", "month", "February", "february", "August 2025", "last-year",
     ]  # fmt: skip
+    start = datetime.datetime(2026, 3, 2, 12).astimezone().timestamp()
+    early = ConversationList(now=lambda: start)
+    early.set_summaries(
+        tuple(ConversationSummary(f"{age}", "", 1.0, start - age * DAY) for age in (0, 4, 20))
+    )
+    assert rows(early) == ["Today", "0", "This week", "4", "February", "20"], "no part is in both"
 
 
 def test_folders_stand_below_the_pinned_chats_and_hide_theirs_until_opened(
@@ -121,18 +121,6 @@ def test_a_search_for_a_tag_opens_what_it_finds_and_knows_the_names_of_folders(
     assert rows(model) == ["a garden", "other", "tagged"]
     assert model.accepts("other")
     assert not model.accepts("old")
-
-
-def test_the_month_has_no_part_that_is_already_in_the_week(model: ConversationList) -> None:
-    start = datetime.datetime(2026, 3, 2, 12).astimezone().timestamp()
-    early = ConversationList(now=lambda: start)
-    ages = {"today": 0, "yesterday": 1, "week": 4, "february": 20}
-    early.set_summaries(
-        tuple(ConversationSummary(n, n, 1.0, start - a * DAY) for n, a in ages.items())
-    )
-    assert rows(early) == [
-        "Today", "today", "Yesterday", "yesterday", "This week", "week", "February", "february",
-    ]  # fmt: skip
 
 
 def test_headings_cannot_be_chosen_and_chats_can_be_renamed(model: ConversationList) -> None:
@@ -211,42 +199,22 @@ def test_a_chat_that_changes_keeps_its_place_in_the_view(model: ConversationList
 
 
 def test_times_are_as_short_as_people_say_them(model: ConversationList) -> None:
-    del model  # sets the locale
     ago = lambda days: when_text(NOW - days * DAY, NOW)  # noqa: E731
-    assert ago(0) == "now"
-    assert ago(0.0001) == "now"
+    assert ago(0) == ago(0.0001) == "now"
     assert ago(0.25).replace("\u202f", " ") == "9:30 AM"
-    assert ago(1) == "yesterday"
-    assert ago(3) == "Sun"
-    assert ago(30) == "16 Feb"
+    assert (ago(1), ago(3), ago(30)) == ("yesterday", "Sun", "16 Feb")
     assert ago(400) == "11 Feb 2025"
-    assert when_text(0, NOW) == ""
-
-
-def test_the_lower_line_says_when_and_whether_it_is_kept() -> None:
-    fast = chat("a")
-    assert second_line(fast, NOW) == "now"
-    assert second_line(replace(fast, private=True), NOW) == "now · not stored"
-    assert second_line(fast, NOW, "writing…") == "now · writing…"
-    assert second_line(replace(chat("x"), changed_s=0.0), NOW) == ""
-
-
-def test_a_row_can_be_heard() -> None:
+    assert when_text(0, NOW) == second_line(replace(chat("x"), changed_s=0.0), NOW) == ""
+    assert second_line(chat("a", private=True), NOW) == "now · not stored"
+    model.set_summaries((chat("a"),))
+    for note, line in (("writing…", "now · writing…"), ("", "now")):
+        model.set_note("a", note)
+        model.set_note("gone", note)
+        assert model.index(1).data(SUBTITLE_ROLE) == line
     summary = chat("a", tags=("work", "rust"), pinned=True)
     assert spoken_row(summary, NOW) == ("Title a, pinned, now, tags: work, rust")
     assert title_text(replace(summary, title="")) == "New chat"
     assert title_text(replace(summary, title="", private=True)) == "Private chat"
-
-
-def test_what_happens_in_a_chat_stands_below_its_title(
-    model: ConversationList,
-) -> None:
-    model.set_summaries((chat("a"),))
-    model.set_note("a", "writing…")
-    model.set_note("gone", "writing…")
-    assert model.index(1).data(SUBTITLE_ROLE) == "now · writing…"
-    model.set_note("a", "")
-    assert model.index(1).data(SUBTITLE_ROLE) == "now"
 
 
 @pytest.mark.parametrize(
@@ -293,23 +261,14 @@ def test_tags_filter_by_their_beginning_unless_one_is_meant_exactly(
 
 def test_ten_thousand_chats_are_quick(model: ConversationList) -> None:
     """Measured: 15 ms for all, 50 ms when every value is new, 0.6 ms for one that changed."""
-    chance = random.Random(1)
-    many = [
-        chat(f"c{at}", chance.random() ** 3 * 900, pinned=chance.random() < 0.01, tags=("a",))
-        for at in range(10_000)
-    ]
+    many = [chat(f"c{at}", at * 0.09, tags=("a",)) for at in range(10_000)]
     start = time.perf_counter()
     model.set_summaries(tuple(many))
-    assert time.perf_counter() - start < 0.6
-    start = time.perf_counter()
     for at in range(5000, 5010):
         many[at] = replace(many[at], changed_s=NOW + at)
         model.set_summaries(tuple(many))
-    assert time.perf_counter() - start < 0.5
-    start = time.perf_counter()
     model.set_query(parse("#none"))
     assert rows(model) == []
     model.set_query(parse(""))
-    assert time.perf_counter() - start < 0.6
-    assert model.first_chat().isValid()
+    assert time.perf_counter() - start < 1.7
     assert rows(model)[rows(model).index("Today") + 1] == "c5009"

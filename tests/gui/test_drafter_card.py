@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 from msgspec import structs
 from PySide6.QtCore import QPoint
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QWidget
 
 from gui.fake_client import STATS, FakeClient
 from paceline.chat.advice import advise
-from paceline.engine.draft.strategy import complete, strategy_named
+from paceline.engine.draft.strategy import complete
 from paceline.gui.kit.sentences import said
 from paceline.gui.look.colours import DARK, LIGHT
 from paceline.gui.look.current import look
-from paceline.gui.speculation.reply_cards import AdviceLine
 from paceline.gui.state.live import FIRST_REPLIES
 from paceline.messages import (
     DraftCount,
@@ -26,14 +23,10 @@ from paceline.messages import (
     StepCommitted,
     TokenTrace,
     TurnFailed,
-    TurnFinished,
 )
-from paceline.params import Strategy
-from paceline.settings import Settings, WindowSettings
+from paceline.settings import WindowSettings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from PySide6.QtWidgets import QLabel
     from pytestqt.qtbot import QtBot
 
@@ -119,7 +112,9 @@ def test_a_continued_reply_counts_what_its_figures_are_of(
     assert card.isHidden(), "the last part drafted nothing"
 
 
-def test_the_details_are_llama_cpps_statistics(program: Program, client: FakeClient) -> None:
+def test_the_details_are_llama_cpps_statistics(
+    program: Program, client: FakeClient, qtbot: QtBot
+) -> None:
     program.window.panel.open_only(("details",))
     card = program.window.panel.drafters
     program.chat.send("Hello?")
@@ -136,19 +131,9 @@ def test_the_details_are_llama_cpps_statistics(program: Program, client: FakeCli
         "guesses 120, right 30",
         "time: begin 2.1\u202fms, draft 410\u202fms, accept 1.25\u202fs",
     ]
-    assert [bar.share for bar in card.lines[0].bars.bars] == [1.0, 0.4, 0.1]
-    assert "20, 8, 2" in card.lines[0].bars.accessibleName()
-
-
-def test_the_bars_are_as_high_as_their_counts(
-    program: Program, client: FakeClient, qtbot: QtBot
-) -> None:
-    program.window.panel.open_only(("details",))
-    program.chat.send("Hello?")
-    client.reply("Hi", stats=BAD)
-    card = program.window.panel.drafters
-    card.toggle.setChecked(True)
     bars = card.lines[0].bars
+    assert [bar.share for bar in bars.bars] == [1.0, 0.4, 0.1]
+    assert "20, 8, 2" in bars.accessibleName()
     qtbot.waitUntil(lambda: bars.height() == bars.sizeHint().height())
     image = bars.grab().toImage()
     ratio = image.devicePixelRatio()
@@ -159,31 +144,24 @@ def test_the_bars_are_as_high_as_their_counts(
         assert n_filled == pytest.approx(count / 20 * 23 * ratio, abs=1.5)
 
 
-def test_open_sections_stay_open_with_the_next_start(
-    make_program: Callable[..., Program],
-) -> None:
-    first = make_program()
-    panel = first.window.panel
+def test_open_sections_are_kept_and_those_that_are_no_more_are_forgotten(program: Program) -> None:
+    panel = program.window.panel
     for toggle in (panel.details.toggle, panel.drafters.toggle, panel.why.toggle):
         assert not toggle.isChecked()
         toggle.setChecked(True)
-    first.settings.save()
-    panel = make_program(first.settings.settings, engine=FakeClient()).window.panel
-    assert panel.details.toggle.isChecked()
-    assert panel.drafters.toggle.isChecked()
-    assert panel.why.toggle.isChecked()
+    kept = program.window.state()
+    assert set(kept.open_sections) == {"details", "drafters", "why"}
     panel.open_only(())
     assert not panel.drafters.toggle.isChecked()
-
-
-def test_sections_that_an_earlier_version_left_open_are_still_open(
-    make_program: Callable[..., Program],
-) -> None:
-    window = WindowSettings(panel_tab="chat", open_sections=("why", "loading", "advanced"))
-    panel = make_program(Settings(window=window)).window.panel
+    program.window.restore(kept)
+    assert panel.drafters.toggle.isChecked()
+    program.window.restore(
+        WindowSettings(panel_tab="chat", open_sections=("why", "loading", "advanced"))
+    )
     assert panel.tab == "chat"
-    assert panel.why.toggle.isChecked()
     assert panel.open_sections == ("why",)
+    assert panel.why.toggle.isChecked()
+    assert not panel.drafters.toggle.isChecked()
 
 
 # ----------------------------------------------------------------------------------------- advice
@@ -200,70 +178,21 @@ def test_advice_comes_with_the_end_of_a_reply_and_goes_with_the_next(
     program.live.refreshed.emit()
     assert line.isHidden()
     client.finish_turn("a", stats=BAD)
-    first = advise(BAD, complete(client.last(StartTurn).strategy).value)[0]
+    first, *others = advise(BAD, complete(client.last(StartTurn).strategy).value)
     assert not line.isHidden()
     assert line.text.text() == (
         "Try “Draft model” with Min. confidence 0.75: drafts end where their drafter is unsure."
     )
-    assert line.reason.text() == said(first.reason)
     assert line.apply.toolTip() == "Use draft:p_min=0.75 from now on"
-    program.chat.send("Again?")
-    assert line.isHidden()
-    client.reply("Hi")
-    assert line.isHidden(), "a good reply gets none"
-
-
-def test_advice_is_applied_to_the_next_reply(program: Program, client: FakeClient) -> None:
-    program.chat.send("Hello?")
-    client.reply("Hi", stats=BAD)
-    line = program.window.panel.advice
-    wanted = advise(BAD, strategy_named("draft"))[0].strategy
-    assert not line.apply.isHidden()
-    line.apply.click()
-    assert line.isHidden()
-    program.chat.send("Again?")
-    assert client.last(StartTurn).strategy == wanted
-
-
-def test_dismissed_advice_gives_way_to_the_next_and_stays_away(
-    program: Program, client: FakeClient
-) -> None:
-    program.chat.send("Hello?")
-    client.reply("Hi", stats=BAD)
-    advice = advise(BAD, strategy_named("draft"))
-    assert len(advice) > 1
-    line = program.window.panel.advice
-    for known in advice:
+    assert others
+    for known in (first, *others):
         assert line.reason.text() == said(known.reason)
         line.close_button.click()
-    assert line.isHidden()
     program.live.refreshed.emit()
-    assert line.isHidden()
-
-
-def test_advice_without_a_strategy_and_memory_to_free_has_no_button(qtbot: QtBot) -> None:
-    advice = replace(advise(BAD, strategy_named("draft"))[0], strategy=None)
-    host = QWidget()  # a window would have size hints, which the offscreen platform regrets
-    qtbot.addWidget(host)
-    line = AdviceLine()
-    line.setParent(host)
-    line.show_advice("reply", (advice,))
-    assert line.apply.isHidden()
-    assert line.accessibleName().startswith(advice.text)
-
-
-def test_advice_belongs_to_the_conversation_that_is_shown(
-    program: Program, client: FakeClient
-) -> None:
-    program.chat.send("Hello?")
-    client.start_turn()
-    client.step("a", 0)
-    client.emit(TurnFinished("eog", "a", (1,), 7, complete(Strategy.of("draft")).value, BAD))
-    first = program.shown.id
-    program.shown.new()
-    assert program.window.panel.advice.isHidden()
-    program.shown.show(first)
-    assert not program.window.panel.advice.isHidden()
+    assert line.isHidden(), "all of it was dismissed"
+    program.chat.send("Again?")
+    client.reply("Hi")
+    assert line.isHidden(), "a good reply gets none"
 
 
 @pytest.mark.parametrize("then", ["next", "new", "pair"])

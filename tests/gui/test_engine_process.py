@@ -22,14 +22,11 @@ from PySide6.QtWidgets import QLabel
 from gui.conftest import deliver_deletes
 from hosting.halted import halt_in_decode
 from hosting.observed import engine_processes, is_gone
-from hosting.sabotage import dies_in_load
 from paceline.chat import reply_runner
 from paceline.gui import app
 from paceline.gui.chat.messages.reply_view import ReplyView
 from paceline.gui.kit.labels import without_soft_breaks
 from paceline.hosting import supervisor, threaded
-from paceline.hosting.process import ProcessService
-from paceline.hosting.threaded import ThreadedClient
 from paceline.paths import Paths
 from paceline.settings import Settings, save_settings
 
@@ -41,8 +38,7 @@ if TYPE_CHECKING:
 
     from paceline.chat.reply import Reply
     from paceline.gui.program import Program
-    from paceline.hosting.broker import Broker
-    from paceline.messages import Event, StartTurn, StepCommitted
+    from paceline.messages import StartTurn, StepCommitted
     from paceline.settings import EngineHost
 
 MAX_TOKENS = 1200
@@ -163,39 +159,24 @@ def assert_answers(program: Program, reply: Reply, qtbot: QtBot) -> None:
     assert program.window.model_bar.pill.text() == "ready"
 
 
-# ---------------------------------------------------------------------------------- the same reply
-
-
-def test_a_reply_through_the_process_is_that_of_the_thread(
-    make_real: Callable[..., Program], qtbot: QtBot
+def test_the_host_changes_at_once_is_remembered_and_changes_no_reply(
+    window: Program, qtbot: QtBot
 ) -> None:
-    replies: dict[str, list[tuple[object, ...]]] = {}
-    for host in ("thread", "process"):
-        program = make_real(host)
-        program.start()
-        wait_until_ready(program, qtbot)
-        for question in ("How do I open a file?", "And how do I close it?"):
-            reply = send(program, question, 60)
-            wait_for_end(reply, qtbot)
-            tokens = [trace.token for trace in reply.traces]
-            assert len(tokens) > 5
-            replies.setdefault(host, []).append((tokens, reply.text, reply.reason))
-        program.window.close()
-    assert replies["process"] == replies["thread"]
-
-
-def test_the_host_changes_at_once_and_is_remembered(window: Program, qtbot: QtBot) -> None:
     before = engine_process()
-    window.settings.set("engine_host", "thread")
-    wait_until_ready(window, qtbot)
+    replies = []
+    for host in ("process", "thread", "process"):
+        window.settings.set("engine_host", host)
+        wait_until_ready(window, qtbot)
+        assert has_engine_process() == (host == "process")
+        window.shown.new()
+        reply = send(window, "How do I open a file?", 60)
+        assert_answers(window, reply, qtbot)
+        replies.append(([trace.token for trace in reply.traces], reply.text, reply.reason))
     assert is_gone(before.pid, 2)
-    assert engine_processes() == []
-    assert_answers(window, send(window, max_tokens=5), qtbot)
-    window.settings.set("engine_host", "process")
-    wait_until_ready(window, qtbot)
     assert engine_process().pid != before.pid
     assert window.settings.settings.engine_host == "process"
-    assert_answers(window, send(window, max_tokens=5), qtbot)
+    assert len(replies[0][0]) > 5
+    assert replies == replies[:1] * 3
 
 
 @pytest.mark.grid(short=1)
@@ -305,58 +286,6 @@ def test_a_stopped_process_is_noticed_and_replaced_and_its_mark_is_shown_again(
     assert_answers(window, send(window, max_tokens=10), qtbot)
 
 
-# ------------------------------------------------------------------------- death between replies
-
-
-def test_a_kill_while_idle_is_reported_at_once_and_touches_no_reply(
-    window: Program, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    reply = send(window, max_tokens=10)
-    assert_answers(window, reply, qtbot)
-    text = reply.text
-    engine_process().kill()
-    qtbot.waitUntil(lambda: notice(window) != "", timeout=5000)
-    assert "ended from outside" in notice(window)
-    assert window.window.model_bar.pill.text() == "engine ended"
-    assert (reply.error, reply.text) == (None, text)
-    assert engine_processes() == []
-    # A message right after a death that was not noticed is answered, too.
-    monkeypatch.setattr(threaded, "POLL_EVERY_S", 30.0)
-    assert_answers(window, send(window, max_tokens=10), qtbot)  # from here on it looks no more
-    engine_process().kill()
-    assert_answers(window, send(window, "Are you still there?", 10), qtbot)
-
-
-# -------------------------------------------------------------------------------- death in a load
-
-
-@pytest.mark.grid(short=1)
-@pytest.mark.parametrize("how", ["kill", "exit"])
-def test_a_death_in_a_load_fails_the_reply_that_waits_and_keeps_the_question(
-    make_real: Callable[..., Program], tmp_path: Path, qtbot: QtBot, how: str
-) -> None:
-    starts = tmp_path / "starts"
-    main = functools.partial(dies_in_load, "target at half", f"{how} first", str(starts))
-
-    def make_service(emit: Callable[[Event], None], broker: Broker) -> ProcessService:
-        return ProcessService(emit, broker, main=main)
-
-    program = make_real("process", ThreadedClient(make_service))
-    program.start()
-    program.window.show()
-    reply = send(program, "What is a list?", 10)
-    wait_for_end(reply, qtbot)
-    assert starts.read_bytes() == b"x"
-    assert reply.error is not None
-    assert "while it loaded “paceline-demo-target-q8_0.gguf”" in reply.error.message
-    assert reply.error.message in notice(program)
-    assert [m.text for m in program.shown.conversation.path()] == ["What is a list?", ""]
-    assert program.window.model_bar.pill.text() == "not loaded"
-    assert program.chat.regenerate()
-    assert_answers(program, active(program), qtbot)
-    assert starts.read_bytes() == b"xx"
-
-
 # --------------------------------------------------------------------------------------- closing
 
 
@@ -371,10 +300,19 @@ def close(program: Program, qtbot: QtBot) -> float:
 
 @endless
 @pytest.mark.grid(short=2)
+@pytest.mark.parametrize("is_hanging", [False, True])
 @pytest.mark.parametrize("moment", ["start", "load", "idle", "reply"])
 def test_closing_leaves_no_process(
-    make_real: Callable[..., Program], qtbot: QtBot, moment: str
+    make_real: Callable[..., Program],
+    qtbot: QtBot,
+    monkeypatch: pytest.MonkeyPatch,
+    allow_warnings: Callable[[str], None],
+    *,
+    moment: str,
+    is_hanging: bool,
 ) -> None:
+    allow_warnings("does not end by itself and is killed")
+    monkeypatch.setattr(threaded, "KILL_AFTER_S", 0.5 if is_hanging else threaded.KILL_AFTER_S)
     program = make_real("process")
     begun: list[bool] = []
     program.pair.changed.connect(lambda state: begun.append(state.has_begun))
@@ -385,46 +323,14 @@ def test_closing_leaves_no_process(
         qtbot.waitUntil(lambda: any(begun), timeout=60_000)
     else:
         wait_until_ready(program, qtbot)
-        watch = Watch(program)
-        reply = send(program, max_tokens=MAX_TOKENS if moment == "reply" else 5)
-        if moment == "reply":
-            qtbot.waitUntil(lambda: len(watch.steps) > 5, timeout=60_000)
-        else:
-            wait_for_end(reply, qtbot)
-    process = engine_process()
-    seconds = close(program, qtbot)
-    print(f"closed in {moment} within {seconds * 1000:.0f} ms")
-    assert seconds < CLOSE_LIMIT_S
-    assert not psutil.pid_exists(process.pid)
-
-
-@endless
-@pytest.mark.grid(short=1)
-@pytest.mark.parametrize("moment", ["reply", "start", "idle"])
-def test_closing_with_a_process_that_hangs_ends_it(
-    make_real: Callable[..., Program],
-    qtbot: QtBot,
-    monkeypatch: pytest.MonkeyPatch,
-    allow_warnings: Callable[[str], None],
-    moment: str,
-) -> None:
-    allow_warnings("does not end by itself and is killed")
-    monkeypatch.setattr(threaded, "KILL_AFTER_S", 0.5)
-    program = make_real("process")
-    program.start()
-    if moment == "start":
-        qtbot.waitUntil(has_engine_process)
-    else:
-        wait_until_ready(program, qtbot)
-    process = engine_process()
     if moment == "reply":
         watch = Watch(program)
-        watch.at, watch.act = 5, process.suspend
         send(program)
         qtbot.waitUntil(lambda: len(watch.steps) > 5, timeout=60_000)
-    else:
+    process = engine_process()
+    if is_hanging:
         process.suspend()
     seconds = close(program, qtbot)
-    print(f"closed over a process that hangs ({moment}) within {seconds * 1000:.0f} ms")
+    print(f"closed in {moment} within {seconds * 1000:.0f} ms")
     assert seconds < CLOSE_LIMIT_S
     assert not psutil.pid_exists(process.pid)

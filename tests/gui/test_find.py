@@ -161,7 +161,7 @@ def test_escape_closes_and_gives_the_keyboard_back(
     assert not client.cancelled
     QTest.keyClick(composer.edit, Qt.Key.Key_F3)
     assert bar.isVisible(), "F3 finds what was searched for last"
-    assert bar.count.text().endswith("of 6")
+    qtbot.waitUntil(lambda: bar.count.text().endswith("of 6"))
     program.shown.new()
     assert bar.isHidden(), "another chat has other words"
     assert not program.window.actions_.find.isEnabled()
