@@ -5,20 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from PySide6.QtCore import QPoint, QPointF, QRectF, Qt
-from PySide6.QtGui import QColor, QImage, QPainter, QTextCursor, QTextFormat, QWheelEvent
+from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtGui import QTextCursor, QTextFormat, QWheelEvent
 from PySide6.QtWidgets import QApplication
 
 from gui.chat_help import (
     bars_in,
-    begin_reply,
     button,
     click,
-    committed,
     finished,
     list_in,
     shown_chat,
-    token,
 )
 from gui.test_find import show
 from gui.test_markdown_document import Sheet, bits
@@ -76,21 +73,6 @@ def wheel(view: MessageView, at: QPoint, x: int, y: int, **keys: Qt.KeyboardModi
     return event.isAccepted()
 
 
-def test_a_cards_foot_is_painted_alone(qtbot: QtBot, chat: ChatView) -> None:
-    """While a reply grows, all below a change is painted again, which may begin in a card."""
-    view = shown(qtbot, chat, wraps=True)
-    mark = next(mark for mark in view.content.marks if mark.kind == "code_block")
-    card = code_card(view.document(), mark)
-    foot = QRectF(0, card.bottom() - 8, view.width(), 60)
-    image = QImage(view.width(), round(card.bottom()) + 60, QImage.Format.Format_RGB32)
-    image.fill(Qt.GlobalColor.red)
-    painter = QPainter(image)
-    view._painter.paint(painter, foot, view.content.marks, ())
-    painter.end()
-    at = round(card.center().x()), round(card.bottom()) - 4
-    assert image.pixelColor(*at) == QColor(look.theme.code_surface)
-
-
 def test_wrapped_lines_hang_below_their_first_word(qtbot: QtBot, chat: ChatView) -> None:
     view = shown(qtbot, chat, wraps=True)
     layout = line_of(view, "return").block().layout()
@@ -125,56 +107,36 @@ def test_growing_code_has_the_form_of_the_whole() -> None:
 
 def test_unwrapped_code_is_scrolled_by_its_own_bar(qtbot: QtBot, chat: ChatView) -> None:
     view = shown(qtbot, chat, wraps=False)
+    view.window().activateWindow()
+    qtbot.waitUntil(view.window().isActiveWindow)
     assert line_of(view, "return").block().layout().lineCount() == 1
     bar, other = bars_in(view)
     assert bar.isVisible()
     assert not other.isVisible()
     assert bar.maximum() > 1000
     assert view.horizontalScrollBar().maximum() == 0
-    bar.setFocus()
-    qtbot.keyClick(bar, Qt.Key.Key_Right)
-    assert bar.value() > 0
-    before = bar.value()
-    qtbot.keyClick(bar, Qt.Key.Key_Down)
-    assert bar.value() == before
-    before_image = view.grab().toImage()
-    bar.setValue(before + 300)
-    assert view.grab().toImage() != before_image
-
-
-def test_a_narrow_card_leaves_out_what_would_cover_its_language(
-    qtbot: QtBot, chat: ChatView
-) -> None:
-    view = shown(qtbot, chat, wraps=True)
-    wrap, wide = button(view, "Don't wrap"), view.width()
-    assert wrap is not None
-    buttons = wrap.parentWidget()
-    least = buttons.sizeHint().width()
-    view.setFixedWidth(least + 40)
-    qtbot.wait(50)
-    assert not wrap.isVisible()
-    assert button(view, "Copy") is not None
-    assert buttons.x() > 40, "the language stands there"
-    view.setFixedWidth(wide)
-    qtbot.wait(50)
-    assert wrap.isVisible()
-
-
-def test_tab_reaches_the_bar_after_the_buttons(qtbot: QtBot, chat: ChatView) -> None:
-    view = shown(qtbot, chat, wraps=False)
-    view.window().activateWindow()
-    qtbot.waitUntil(view.window().isActiveWindow)
     found = button(view, "Save")
     assert found is not None
     found.setFocus(Qt.FocusReason.TabFocusReason)
-    bar = bars_in(view)[0]
     for _ in range(3):
         if QApplication.focusWidget() is not bar:
             qtbot.keyClick(QApplication.focusWidget(), Qt.Key.Key_Tab)
     assert QApplication.focusWidget() is bar
+    assert bar.accessibleName()
     qtbot.keyClick(bar, Qt.Key.Key_Right)
     assert bar.value() == bar.singleStep()
-    assert bar.accessibleName()
+    qtbot.keyClick(bar, Qt.Key.Key_Down)
+    assert bar.value() == bar.singleStep()
+    before = view.grab().toImage()
+    bar.setValue(300)
+    assert view.grab().toImage() != before
+    view.mark(hits_in(TEXT, phrase("value_50"), 0))  # out of sight
+    (hit,) = view._current
+    cursor = QTextCursor(view.document())
+    cursor.setPosition(hit.start)
+    assert 0 < view.cursorRect(cursor).left() - bar.value() < view.width()
+    view.mark(hits_in(TEXT, phrase("def f"), 0))
+    assert bar.value() < 100
 
 
 def test_the_wheel_goes_sideways_only_when_it_is_meant(qtbot: QtBot, chat: ChatView) -> None:
@@ -191,58 +153,6 @@ def test_the_wheel_goes_sideways_only_when_it_is_meant(qtbot: QtBot, chat: ChatV
     assert not wheel(view, QPoint(5, 5), -120, 0), "no code is there"
     bar.setValue(bar.maximum())
     assert not wheel(view, inside, -120, 0), "it is at its end"
-
-
-def test_places_in_scrolled_code_are_those_that_are_seen(qtbot: QtBot, chat: ChatView) -> None:
-    look.set_code_wrap(False)
-    reply = begin_reply(chat)
-    end = TEXT.index("value_40")
-    reply.append(committed(TEXT, token(end, "target", -1), token(end + 8), step=4, n_drafted=1))
-    reply.finish(TEXT)
-    view = reply.body
-    qtbot.waitUntil(lambda: view.document().textWidth() > 300)
-    qtbot.wait(20)
-    cursor = line_of(view, "value_40")
-    cursor.setPosition(cursor.selectionStart() + 3)
-    bar = bars_in(view)[0]
-    bar.setValue(round(view.cursorRect(cursor).left()) - 200)
-    at = view.cursorRect(cursor).center() - QPoint(bar.value(), 0)
-    assert 150 < at.x() < 250
-    qtbot.mouseDClick(view.viewport(), Qt.MouseButton.LeftButton, pos=at)
-    qtbot.mouseRelease(view.viewport(), Qt.MouseButton.LeftButton, pos=at)
-    assert view.createMimeDataFromSelection().text() == "value_40"
-    assert "draft" in view.tool_tip_at(at)
-    assert view.horizontalScrollBar().value() == 0
-
-
-def test_a_hit_that_is_out_of_sight_is_scrolled_to(qtbot: QtBot, chat: ChatView) -> None:
-    view = shown(qtbot, chat, wraps=False)
-    bar = bars_in(view)[0]
-    view.mark(hits_in(TEXT, phrase("value_50"), 0))
-    (hit,) = view._current
-    cursor = QTextCursor(view.document())
-    cursor.setPosition(hit.start)
-    assert 0 < view.cursorRect(cursor).left() - bar.value() < view.width()
-    view.mark(hits_in(TEXT, phrase("def f"), 0))
-    assert bar.value() < 100
-
-
-def test_long_code_that_grows_gets_its_bar(qtbot: QtBot, chat: ChatView) -> None:
-    look.set_code_wrap(False)
-    reply = begin_reply(chat)
-    reply.append(committed("Code:\n\n```python\nx = 1\n"))
-    reply.flush()
-    qtbot.waitUntil(lambda: reply.body.document().textWidth() > 300)
-    assert not bars_in(reply.body)[0].isVisible()
-    reply.append(committed(LONG))
-    reply.flush()
-    bar = bars_in(reply.body)[0]
-    assert bar.isVisible()
-    before = bar.maximum()
-    reply.append(committed(" + more" * 20))
-    reply.flush()
-    assert bars_in(reply.body) == [bar]
-    assert bar.maximum() > before
 
 
 def test_the_switch_is_on_the_card_in_the_menu_and_remembered(

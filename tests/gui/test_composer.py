@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from PySide6.QtCore import QMimeData, Qt, QUrl
-from PySide6.QtGui import QAccessible, QInputMethodEvent
+from PySide6.QtGui import QInputMethodEvent
 from PySide6.QtWidgets import QApplication
 
 from paceline.conversation import Attachment, Message
@@ -14,6 +14,8 @@ from paceline.gui.chat.context_meter import ContextUse
 if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
 
+    from paceline.settings import SendKey
+
 Key = Qt.Key
 Modifier = Qt.KeyboardModifier
 
@@ -22,38 +24,34 @@ def hint_of(composer: Composer) -> str:
     return composer._hint_label.text()
 
 
-@pytest.mark.parametrize("key", [Key.Key_Return, Key.Key_Enter])
-def test_enter_sends(composer: Composer, qtbot: QtBot, key: Qt.Key) -> None:
-    qtbot.keyClicks(composer.edit, "Hello")
-    with qtbot.waitSignal(composer.message_submitted) as caught:
-        qtbot.keyClick(composer.edit, key)
-    assert caught.args == ["Hello", ()]
-    assert composer.text == ""
-
-
-def test_the_button_sends(composer: Composer, qtbot: QtBot) -> None:
+@pytest.mark.parametrize("keys", ["enter", "ctrl+enter"])
+def test_a_key_or_the_button_sends_and_another_makes_a_line(
+    composer: Composer, qtbot: QtBot, keys: SendKey
+) -> None:
+    edit, with_other = composer.edit, Modifier.ShiftModifier
+    with_send = Modifier.NoModifier
+    if keys == "ctrl+enter":
+        with_send, with_other = Modifier.ControlModifier, Modifier.NoModifier
+    edit.set_send_key(keys)
     assert not composer.button.isEnabled()
-    composer.set_text("  two\n\nlines  ")
-    assert composer.button.isEnabled()
-    with qtbot.waitSignal(composer.message_submitted) as caught:
-        qtbot.mouseClick(composer.button, Qt.MouseButton.LeftButton)
-    assert caught.args == ["  two\n\nlines  ", ()]
-
-
-def test_shift_enter_makes_a_new_line(composer: Composer, qtbot: QtBot) -> None:
-    qtbot.keyClicks(composer.edit, "one")
     with qtbot.assertNotEmitted(composer.message_submitted):
-        qtbot.keyClick(composer.edit, Key.Key_Return, Modifier.ShiftModifier)
-    qtbot.keyClicks(composer.edit, "two")
-    assert composer.text == "one\ntwo"
-
-
-@pytest.mark.parametrize("text", ["", "  ", "\n \t\n"])
-def test_nothing_is_not_sent(composer: Composer, qtbot: QtBot, text: str) -> None:
-    composer.set_text(text)
-    with qtbot.assertNotEmitted(composer.message_submitted):
-        qtbot.keyClick(composer.edit, Key.Key_Return)
-    assert composer.text == text
+        for blank in ("", "  ", "\n \t\n"):
+            composer.set_text(blank)
+            qtbot.keyClick(edit, Key.Key_Return, with_send)
+            assert composer.text == blank
+        composer.set_text("one")
+        qtbot.keyClick(edit, Key.Key_Return, with_other)
+        qtbot.keyClicks(edit, "two  ")
+    for send in (
+        lambda: qtbot.keyClick(edit, Key.Key_Return, with_send),
+        lambda: qtbot.keyClick(edit, Key.Key_Enter, with_send),
+        lambda: qtbot.mouseClick(composer.button, Qt.MouseButton.LeftButton),
+    ):
+        composer.set_text("one\ntwo  ")
+        with qtbot.waitSignal(composer.message_submitted) as caught:
+            send()
+        assert caught.args == ["one\ntwo  ", ()]
+        assert composer.text == ""
 
 
 def test_enter_belongs_to_the_input_method_while_it_composes(
@@ -116,32 +114,6 @@ def test_the_field_grows_up_to_ten_lines(composer: Composer, qtbot: QtBot) -> No
     assert composer.edit.height() > heights[1]
 
 
-def test_only_text_is_pasted(composer: Composer) -> None:
-    data = QMimeData()
-    data.setHtml("<b>bold</b>")
-    data.setText("bold")
-    composer.edit.insertFromMimeData(data)
-    assert composer.text == "bold"
-
-
-def test_the_hint_keeps_to_one_line(composer: Composer, qtbot: QtBot) -> None:
-    edit = composer.edit
-    composer.resize(800, composer.height())
-    assert edit.placeholderText().endswith("makes a new line.")
-    composer.resize(260, composer.height())
-    assert edit.placeholderText().endswith("…")
-    assert edit.fontMetrics().horizontalAdvance(edit.placeholderText()) < edit.viewport().width()
-
-
-def test_names_for_those_who_do_not_see(composer: Composer) -> None:
-    for widget, name in ((composer.edit, "Message"), (composer.button, "Send the message")):
-        interface = QAccessible.queryAccessibleInterface(widget)
-        assert interface is not None
-        assert interface.text(QAccessible.Text.Name) == name
-    assert "Enter sends" in composer.edit.placeholderText()
-    assert composer.focusProxy() is composer.edit
-
-
 # ----------------------------------------------------------------------------- attached files
 
 FILE = Attachment("notes.py", "x = 1\n" * 100, 600)
@@ -199,38 +171,34 @@ def test_a_click_on_a_chip_shows_the_text(composer: Composer, qtbot: QtBot) -> N
     assert not preview.isVisible()
 
 
-def test_files_that_are_pasted_are_named_and_not_written_out(
+def test_text_is_pasted_as_such_and_files_and_large_texts_are_attached(
     composer: Composer, qtbot: QtBot
 ) -> None:
-    data = QMimeData()
-    data.setUrls([QUrl.fromLocalFile("/a/b.py"), QUrl("https://example.org/c.py")])
-    with qtbot.waitSignal(composer.edit.files_pasted) as caught:
+    def paste(text: str, html: str = "", *urls: QUrl) -> None:
+        data = QMimeData()
+        data.setText(text)
+        if html:
+            data.setHtml(html)
+        if urls:
+            data.setUrls(urls)
         composer.edit.insertFromMimeData(data)
+
+    paste("See: ", "<b>See</b>")
+    assert composer.text == "See: "
+    with qtbot.waitSignal(composer.edit.files_pasted) as caught:
+        paste("", "", QUrl.fromLocalFile("/a/b.py"), QUrl("https://example.org/c.py"))
     assert caught.args == [["/a/b.py"]]
-    assert composer.text == ""
-
-
-def test_a_large_paste_can_become_a_file(composer: Composer, qtbot: QtBot) -> None:
-    composer.set_text("See: ")
-    data = QMimeData()
     text = "zeile ä\r\n" * 3_000
-    data.setText(text)
-    composer.edit.insertFromMimeData(data)
+    paste(text)
     assert composer.offer.isVisible()
+    composer.set_text("See: ")
+    assert not composer.offer.isVisible(), "it goes with the text"
+    paste(text)
     assert composer.offer.text() == "Attach the 30 kB that you pasted as a file"
     qtbot.mouseClick(composer.offer, Qt.MouseButton.LeftButton)
     assert composer.text == "See: "
     (file,) = composer.attachments
     assert (file.name, file.text) == ("pasted.txt", text.replace("\r\n", "\n"))
-    assert not composer.offer.isVisible()
-
-
-def test_the_offer_goes_with_the_text(composer: Composer) -> None:
-    data = QMimeData()
-    data.setText("x" * 21_000)
-    composer.edit.insertFromMimeData(data)
-    assert composer.offer.isVisible()
-    composer.set_text("something else")
     assert not composer.offer.isVisible()
 
 
@@ -250,39 +218,18 @@ def test_up_in_the_empty_field_edits_the_last_message(composer: Composer, qtbot:
         qtbot.keyClick(composer.edit, Key.Key_Up)
 
 
-def test_ctrl_enter_sends_where_enter_makes_a_line(composer: Composer, qtbot: QtBot) -> None:
-    composer.edit.set_send_key("ctrl+enter")
-    composer.set_text("a")
-    with qtbot.assertNotEmitted(composer.message_submitted):
-        qtbot.keyClick(composer.edit, Key.Key_Return)
-    assert composer.text == "a\n"
-    with qtbot.waitSignal(composer.message_submitted):
-        qtbot.keyClick(composer.edit, Key.Key_Return, Modifier.ControlModifier)
-
-
-def test_the_meter_gives_way_to_the_button(composer: Composer) -> None:
-    composer.meter.show_use(ContextUse(n_used=1000, n_ctx=4096))
-    assert composer.meter.isVisible()
-    composer.resize(270, composer.height())
-    assert not composer.meter.isVisible()
-    composer.resize(600, composer.height())
-    assert composer.meter.isVisible()
-
-
-def test_why_it_is_held_back_can_be_read_in_a_narrow_composer(
-    composer: Composer, qtbot: QtBot
-) -> None:
-    held = composer.held
+def test_a_narrow_composer_shows_all_that_matters(composer: Composer, qtbot: QtBot) -> None:
+    held, files, edit = composer.held, composer.files, composer.edit
     why = "Too long for the context. The model was trained for no more. Shorten it, attach less."
     held.say(why, "Load with 8k context")
     qtbot.waitUntil(lambda: held.button.x() > held.label.x())
+    files.add([Attachment(f"file-{n}.py", "x", 1) for n in range(4)])
+    composer.meter.show_use(ContextUse(n_used=1000, n_ctx=4096))
+    assert composer.meter.isVisible()
     composer.resize(200, 300)
+    assert not composer.meter.isVisible(), "it gives way to the button"
     qtbot.waitUntil(lambda: held.button.y() >= held.label.geometry().bottom())
     qtbot.waitUntil(lambda: held.label.height() >= held.label.heightForWidth(held.label.width()))
-
-
-def test_many_chips_wrap_in_a_narrow_composer(composer: Composer, qtbot: QtBot) -> None:
-    composer.files.add([Attachment(f"file-{n}.py", "x", 1) for n in range(4)])
-    composer.resize(320, 300)
-    qtbot.waitUntil(lambda: composer.files.chips[3].y() > composer.files.chips[0].y())
-    assert composer.files.height() >= composer.files.chips[3].geometry().bottom()
+    qtbot.waitUntil(lambda: files.chips[3].y() > files.chips[0].y())
+    assert files.height() >= files.chips[3].geometry().bottom()
+    assert edit.placeholderText().endswith("…")

@@ -13,7 +13,6 @@ from paceline.chat.pair import Pair
 from paceline.gui.kit.fields import show_value, value_of
 from paceline.gui.models.picker.device_field import DeviceField
 from paceline.gui.models.picker.load_form import LoadForm
-from paceline.gui.run.run_words import sampling_words
 from paceline.gui.sampling.controller import differences
 from paceline.gui.sampling.sampling_settings import SamplingSettings, read_biases, write_bias
 from paceline.messages import DeviceInfo, EngineDescribed
@@ -114,14 +113,6 @@ def test_differences_in_full(qapp: object) -> None:
     assert list(differences(grammar, brief)) == ["Grammar"]
 
 
-def test_a_record_names_the_sampling_that_is_on(qapp: object) -> None:
-    assert sampling_words(SamplingParams()) == ("Temperature 0.7, Top-k 40, Top-p 0.95, Min-p 0.05")
-    cold = SamplingParams(0, presence_penalty=0.5, logit_bias=(LogitBias(1, 1), LogitBias(2, 1)))
-    assert sampling_words(cold) == (
-        "Temperature 0 (the likeliest token), Presence penalty 0.5, 2 logit biases"
-    )
-
-
 @pytest.mark.parametrize(
     ("text", "biases"),
     [
@@ -136,14 +127,6 @@ def test_biases_are_read_and_written(text: str, biases: tuple[LogitBias, ...]) -
     assert read_biases(", ".join(map(write_bias, biases))) == biases
 
 
-@pytest.mark.parametrize("text", ["13", "13=1, 13=2"])
-def test_biases_that_cannot_be_are_an_obstacle(card: SamplingSettings, text: str) -> None:
-    card.biases.setText(text)
-    assert card.problem.text() == card.obstacle != ""
-    card.biases.setText("13=1")
-    assert (card.problem.text(), card.obstacle) == ("", "")
-
-
 # ------------------------------------------------------------------------------------ loading
 
 
@@ -153,10 +136,6 @@ def form(qtbot: QtBot) -> LoadForm:
     qtbot.addWidget(made)
     made.show_engine(EngineDescribed("", "", DEVICES))
     return made
-
-
-def test_every_load_setting_is_offered(form: LoadForm) -> None:
-    assert {*form.draft.fields} == {*OF_MODELS} - ONLY_OPTIONS
 
 
 @every_model_setting
@@ -200,15 +179,8 @@ def show_and_tell(field: Any, value: Any) -> None:
             field.setCurrentIndex(field.findData(value))
 
 
-def test_a_number_that_stands_for_automatic_is_shown_as_its_word(form: LoadForm) -> None:
-    for name, field in form.target.fields.items():
-        of = parameter(ModelParams, name)
-        if of.can_be_auto:
-            show_value(field, of.auto)
-            assert field.text() == of.unset
-
-
 def test_wanted_settings_are_those_of_both_columns(form: LoadForm) -> None:
+    assert {*form.draft.fields} == {*OF_MODELS} - ONLY_OPTIONS
     form.show_pair(Pair(ModelParams("a"), DraftModel(ModelParams("b"))))
     form.show_models(has_target=True, has_draft=True)
     assert (form.target_params("a"), form.draft_params("b")) == (ModelParams("a"), ModelParams("b"))
@@ -218,9 +190,14 @@ def test_wanted_settings_are_those_of_both_columns(form: LoadForm) -> None:
     wanted = {name: OTHER[ModelParams][name] for name in form.target.fields}
     assert form.target_params("a") == ModelParams("a", **wanted)
     assert form.draft_params("b") == ModelParams("b", **wanted)
+    for name, field in form.target.fields.items():
+        of = parameter(ModelParams, name)
+        if of.can_be_auto:
+            show_value(field, of.auto)
+            assert field.text() == of.unset
 
 
-def test_wrong_shares_are_reported(form: LoadForm) -> None:
+def test_wrong_shares_and_biases_are_reported(form: LoadForm, card: SamplingSettings) -> None:
     shares = form.target.fields["tensor_split"]
     shares.setText("3, x")
     assert form.problem == "“x” is no share: give numbers such as 3, 1."
@@ -229,3 +206,8 @@ def test_wrong_shares_are_reported(form: LoadForm) -> None:
     shares.setText("3, 1")
     assert form.problem_text.isHidden()
     assert shares.value == read_shares("3, 1")
+    for text in ("13", "13=1, 13=2"):
+        card.biases.setText(text)
+        assert card.problem.text() == card.obstacle != ""
+    card.biases.setText("13=1")
+    assert (card.problem.text(), card.obstacle) == ("", "")

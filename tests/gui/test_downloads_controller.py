@@ -17,7 +17,6 @@ from paceline.chat.pair import Pair
 from paceline.gui.kit.background import Background
 from paceline.gui.kit.notices import Notice, Notifications
 from paceline.gui.models.downloads.controller import DownloadsController, PairFetcher
-from paceline.gui.models.downloads.panel import DownloadsDialog
 from paceline.params import DraftModel, ModelParams
 
 if TYPE_CHECKING:
@@ -114,16 +113,13 @@ def world(window: QWidget) -> World:
     return World(window)
 
 
-def test_what_earlier_runs_have_left_is_shown_and_not_reported(window: QWidget) -> None:
-    left = [Download(id_, request(), (), "failed", problem="Gone.") for id_ in "12"]
+def test_one_that_is_done_can_be_used_from_the_note(window: QWidget) -> None:
+    left = [Download(id_, request(), (), "failed", problem="Gone.") for id_ in ("8", "9")]
     world = World(window, *left)
-    assert [download.id for download in world.controller.model.downloads] == ["2", "1"]
-    assert not world.notices
-
-
-def test_one_that_is_done_can_be_used_from_the_note(world: World) -> None:
+    assert [download.id for download in world.controller.model.downloads] == ["9", "8"]
+    assert not world.notices, "what earlier runs have left is not reported again"
     id_ = world.controller.add(request())
-    assert world.statuses == ["waiting"]
+    assert world.statuses == ["waiting", "failed", "failed"]
     world.downloads.change(id_, "running", GB)
     world.downloads.change(id_, "done")
     (notice,) = world.notices
@@ -132,15 +128,11 @@ def test_one_that_is_done_can_be_used_from_the_note(world: World) -> None:
     notice.action.run()
     assert [Path(path) for path in world.used] == [Path("/models/a.gguf")]
     world.controller.do("forget", id_)
-    assert world.statuses == []
     notice.action.run()
     assert len(world.used) == 1
-
-
-def test_a_drafter_that_is_no_model_is_not_offered(world: World) -> None:
-    id_ = world.controller.add(request("mtp-gemma-4-12B-it.gguf"))
-    world.downloads.change(id_, "done")
-    assert [notice.action for notice in world.notices] == [None]
+    head = world.controller.add(request("mtp-gemma-4-12B-it.gguf"))
+    world.downloads.change(head, "done")
+    assert world.notices[-1].action is None, "it is no model"
 
 
 @pytest.mark.parametrize(
@@ -160,7 +152,7 @@ def test_what_goes_wrong_is_reported_each_time(
     assert len(world.notices) == 2
 
 
-def test_every_button_asks_for_its_step(world: World) -> None:
+def test_every_button_asks_for_its_step_and_much_is_not_given_up_by_a_slip(world: World) -> None:
     id_ = world.controller.add(request())
     world.downloads.change(id_, "running", 1)
     for step in ("pause", "resume", "cancel", "retry"):
@@ -168,23 +160,18 @@ def test_every_button_asks_for_its_step(world: World) -> None:
     assert world.downloads.asked[1:] == [
         ("pause", id_), ("resume", id_), ("cancel", id_), ("resume", id_),
     ]  # fmt: skip
-    world.downloads.change(id_, "cancelled")
-    world.controller.do("retry", id_)
-    assert world.downloads.asked[5:] == [("forget", id_), ("add", "7")]
-    world.controller.do("pause", "unknown")
-    assert len(world.downloads.asked) == 7
-
-
-def test_much_is_not_given_up_by_a_slip(world: World) -> None:
-    id_ = world.controller.add(request())
     world.downloads.change(id_, "running", 100_000_000)
     world.controller.do("cancel", id_)
-    text = world.answer(QMessageBox.ButtonRole.RejectRole)
-    assert "100 MB of “a”" in text
-    assert ("cancel", id_) not in world.downloads.asked
+    assert "100 MB of “a”" in world.answer(QMessageBox.ButtonRole.RejectRole)
+    assert len(world.downloads.asked) == 5
     world.controller.do("cancel", id_)
     world.answer(QMessageBox.ButtonRole.AcceptRole)
-    assert world.downloads.asked[-1] == ("cancel", id_)
+    assert world.downloads.asked[5:] == [("cancel", id_)]
+    world.downloads.change(id_, "cancelled")
+    world.controller.do("retry", id_)
+    assert world.downloads.asked[6:] == [("forget", id_), ("add", "8")]
+    world.controller.do("pause", "unknown")
+    assert len(world.downloads.asked) == 8
 
 
 def test_late_news_bring_nothing_back(world: World) -> None:
@@ -200,18 +187,6 @@ def test_late_news_bring_nothing_back(world: World) -> None:
     world.downloads.known.clear()
     listener(late)
     assert world.statuses == ["waiting"]
-
-
-def test_the_list_in_a_window_of_its_own(world: World, qtbot: QtBot) -> None:
-    dialog = DownloadsDialog(world.controller.model)
-    qtbot.addWidget(dialog)
-    dialog.panel.wanted.connect(world.controller.do)
-    dialog.show()
-    world.downloads.change(world.controller.add(request()), "done")
-    dialog.panel.rows[0].buttons["use"].click()
-    assert len(world.used) == 1
-    dialog.panel.rows[0].buttons["forget"].click()
-    assert dialog.panel.rows == []
 
 
 # ---------------------------------------------------------------------------------- pairs
@@ -258,11 +233,17 @@ def waiting(world: World) -> Waiting:
 def test_a_pair_is_ready_when_all_its_files_are_here(
     world: World, waiting: Waiting, qtbot: QtBot
 ) -> None:
-    fetcher = waiting.fetcher
+    fetcher, finder = waiting.fetcher, waiting.finder
+    finder.problem = offline()
+    fetcher.fetch(waiting.pair)
+    finder.found[0]()
+    assert fetcher.problem.startswith("Paceline is offline")
+    assert not fetcher.is_busy
+    finder.problem = None
     fetcher.fetch(waiting.pair)
     world.controller.add(request("another.gguf"))
     assert fetcher.is_busy
-    waiting.finder.found[0]()
+    finder.found[1]()
     world.downloads.change("2", "failed", problem="Gone.", hint="Try again.")
     qtbot.waitUntil(lambda: fetcher.problem == "Gone. Try again.")
     assert not fetcher.is_busy
@@ -297,11 +278,3 @@ def test_a_pair_is_waited_for_no_more(
     is_begun = ("add", "1") in world.downloads.asked
     assert is_begun == (end in ("cancelled", "removed"))
     assert not waiting.ready
-
-
-def test_a_file_that_the_hub_does_not_have(waiting: Waiting) -> None:
-    waiting.fetcher.fetch(waiting.pair)
-    waiting.finder.problem = offline()
-    waiting.finder.found[0]()
-    assert waiting.fetcher.problem.startswith("Paceline is offline")
-    assert not waiting.fetcher.is_busy

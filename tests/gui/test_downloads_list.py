@@ -74,11 +74,6 @@ def test_how_a_download_stands_in_one_line(shown: Download, text: str) -> None:
     assert line(shown) == text
 
 
-def test_what_a_download_is_called() -> None:
-    assert title(RUNNING) == "Qwen2.5-7B-Q4_K_M"
-    assert title(replace(RUNNING, request=SPLIT)) == "Big-Q8_0"
-
-
 def test_the_newest_is_on_top_and_a_change_is_reported_once(model: DownloadsModel) -> None:
     told: list[list[str]] = []
     model.changed.connect(lambda: told.append([d.id for d in model.downloads]))
@@ -111,12 +106,6 @@ def test_all_of_them_in_one_line(model: DownloadsModel) -> None:
 # --------------------------------------------------------------------------------------- panel
 
 
-def test_a_drafter_that_is_no_model_cannot_be_used(model: DownloadsModel) -> None:
-    request = replace(REQUEST, files=("mtp-gemma-4-12B-it.gguf",))
-    model.show([replace(state("x", "done"), request=request)])
-    assert steps(model.downloads[0]) == ("forget",)
-
-
 def only(panel: DownloadsPanel) -> DownloadRow:
     (row,) = panel.rows
     return row
@@ -147,7 +136,9 @@ def test_what_can_be_done_depends_on_the_status(
 
 
 def test_a_row_follows_its_download(model: DownloadsModel, panel: DownloadsPanel) -> None:
+    assert panel.empty.isVisible()
     model.show([RUNNING])
+    assert not panel.empty.isVisible()
     row = only(panel)
     assert (row.name.text(), row.repo.text()) == ("Qwen2.5-7B-Q4_K_M", "Qwen/Qwen2.5-7B-GGUF")
     assert (row.bar.value(), row.bar.maximum()) == (632, 1000)
@@ -159,23 +150,11 @@ def test_a_row_follows_its_download(model: DownloadsModel, panel: DownloadsPanel
     model.show([state("a", "done", n_done=5 * GB, n_total=5 * GB)])
     assert row.line.property("role") == "small"
     assert not row.bar.isVisibleTo(row)
-
-
-def test_an_empty_list_says_so(model: DownloadsModel, panel: DownloadsPanel) -> None:
-    assert panel.empty.isVisible()
-    assert not panel.area.isVisible()
-    model.show([state("a")])
-    assert not panel.empty.isVisible()
+    assert title(replace(RUNNING, request=SPLIT)) == "Big-Q8_0"
+    head = replace(REQUEST, files=("mtp-gemma-4-12B-it.gguf",))
+    assert steps(replace(state("x", "done"), request=head)) == ("forget",), "it is no model"
     model.show([])
     assert panel.empty.isVisible()
-    assert "Nothing is being downloaded" in panel.empty.text()
-
-
-def test_a_list_that_is_opened_later_has_all_rows(model: DownloadsModel, qtbot: QtBot) -> None:
-    model.show([state("a"), state("b")])
-    panel = DownloadsPanel(model)
-    qtbot.addWidget(panel)
-    assert [row.download for row in panel.rows] == ["b", "a"]
 
 
 def test_the_keyboard_reaches_every_button_and_is_not_lost(

@@ -12,7 +12,6 @@ from gui.fake_client import STATS, FakeClient, at_speed, plain_step, step_of, un
 from paceline.chat.reply import Reply, TurnOptions
 from paceline.engine.draft import registry
 from paceline.figures import Kept, Reread
-from paceline.gui.chat.messages.reply_view import ReplyFooter
 from paceline.gui.kit.fields import Number
 from paceline.gui.run import cards
 from paceline.gui.run.run_words import settings_rows
@@ -187,28 +186,20 @@ def test_one_rule_for_the_colour_of_a_ratio(
     assert cards.figures(record)[2].tone == tone
 
 
-def test_a_reply_that_was_stopped_before_its_first_token_has_not_lost_the_earlier_one() -> None:
-    stats = structs.replace(STATS, kept=Kept(100, 25, 0, 0))
-    assert "kept 25 of the 100 tokens of the earlier reply" in figures.stats_details(ended(stats))
-    assert figures.stats_line(ended(structs.replace(stats, n_generated=0))) == ""
-
-
-def test_what_was_read_again_is_reported_with_its_reason() -> None:
+def test_what_was_kept_or_read_again_and_a_busy_machine_are_reported() -> None:
     words = Sentence("{n:,} tokens were read again, since {why}.", {"n": 1204, "why": "it is so"})
-    stats = structs.replace(STATS, reread=Reread("used", 1204, words))
-    assert figures.stats_line(ended(stats)).endswith(" · 1,204 tokens read again")
-    assert words in figures.stats_details(ended(stats)).split("\n")
-    assert ("Read again", words) in settings_rows(RunRecord("m", "finished", stats=stats))
-    assert "read again" not in figures.stats_line(ended(STATS)) + figures.stats_details(
-        ended(STATS)
+    odd = structs.replace(
+        STATS, kept=Kept(100, 25, 0, 0), reread=Reread("used", 1204, words), machine_busy=True
     )
-
-
-def test_a_busy_machine_is_reported_in_the_details() -> None:
-    for calm in (STATS, undrafted()):
-        assert "machine busy" not in figures.stats_details(ended(calm))
-        busy = structs.replace(calm, machine_busy=True)
-        assert "machine busy" in figures.stats_details(ended(busy))
+    calm = figures.stats_line(ended(STATS)) + figures.stats_details(ended(STATS))
+    details = figures.stats_details(ended(odd))
+    for told in ("kept 25 of the 100 tokens of the earlier reply", words, "machine busy"):
+        assert told in details
+        assert told not in calm
+    assert figures.stats_line(ended(odd)).endswith(" · 1,204 tokens read again")
+    assert "read again" not in calm
+    assert ("Read again", words) in settings_rows(RunRecord("m", "finished", stats=odd))
+    assert figures.stats_line(ended(structs.replace(odd, n_generated=0))) == "", "was stopped"
 
 
 @pytest.mark.parametrize("missing", ["plain_tokens_per_s", "plain_low", "plain_high"])
@@ -248,31 +239,6 @@ def test_the_context_is_never_more_than_full(
     client.emit(PrefillProgressed(2047, 2047))
     meter = program.window.chat_pane.composer.meter
     qtbot.waitUntil(lambda: meter.toolTip().startswith("2,048 of 2,048 tokens are in use."))
-
-
-def test_the_line_below_a_reply_is_never_cut(qtbot: QtBot) -> None:
-    footer = ReplyFooter()
-    qtbot.addWidget(footer)
-    footer.set_stats("<b>41.2 t/s</b> · <em>1.9×</em>", "details")
-    footer.resize(60, 20)
-    assert footer.stats.minimumSizeHint().width() >= footer.stats.label.sizeHint().width()
-    assert "…" not in footer.stats.label.text()
-    assert footer.stats.toolTip() == "41.2 t/s · 1.9×\ndetails"
-
-
-def test_the_plots_have_a_scale(program: Program, client: FakeClient) -> None:
-    program.chat.send("Hello?")
-    client.start_turn()
-    client.step("a", 1)
-    client.step("b", 2)
-    program.live.refreshed.emit()
-    plot = program.window.panel.plot
-    assert plot.bars_canvas.axis.values == [0, 2, 4]
-    assert plot.line_canvas.axis.values == [0, 50, 100, 150]
-    assert plot.bars_canvas.note.isHidden()
-    client.finish_turn("ab")
-    silent_turn(program, client, "off", 21.6)
-    assert plot.bars_canvas.note.text() == "no drafts in these steps"
 
 
 @pytest.mark.parametrize(

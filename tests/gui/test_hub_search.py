@@ -180,22 +180,6 @@ def make_search(server: HubServer, tmp_path: Path) -> Iterator[Callable[[], HubS
         assert any(search.close() for _ in range(10))
 
 
-def test_what_was_found_before_a_failure_stays(
-    qtbot: QtBot, make_search: Callable[[], HubSearch], server: HubServer
-) -> None:
-    search = make_search()
-    server.add(Fault(skip=1, status=429, retry_after=40))
-    search.search(SearchQuery("model", limit=50))
-    qtbot.waitUntil(lambda: search.error is not None, timeout=WAIT_MS)
-    assert len(search.models) == 25
-    assert search.error is not None
-    assert "40 s" in search.error.hint
-    server.clear()
-    search.search(SearchQuery("model", "downloads", limit=50))
-    qtbot.waitUntil(lambda: not search.is_searching, timeout=WAIT_MS)
-    assert [model.downloads for model in search.models] == list(range(1000, 970, -1))
-
-
 def test_an_end_does_not_wait_for_a_silent_hub(
     qtbot: QtBot, make_search: Callable[[], HubSearch], server: HubServer
 ) -> None:
