@@ -6539,6 +6539,11 @@
     </message>
     <message>
         <location filename="../../app/paceline/gui/settings/downloads_page.py"/>
+        <source>Proxy</source>
+        <translation>Proxy</translation>
+    </message>
+    <message>
+        <location filename="../../app/paceline/gui/settings/downloads_page.py"/>
         <source>This is no address of a proxy, and is not used. One looks like {}; it may also begin with https:// or socks5://.</source>
         <translation>Das ist keine Adresse eines Proxys und wird nicht benutzt. Eine sieht aus wie {}; sie kann auch mit https:// oder socks5:// beginnen.</translation>
     </message>

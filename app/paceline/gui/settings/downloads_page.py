@@ -147,6 +147,7 @@ class ProxyField(OwnField):
         super().__init__(setting)
         self.field = QLineEdit()
         self.field.setPlaceholderText(self.tr("Automatic: as HTTPS_PROXY says, or none"))
+        self.field.setAccessibleName(self.tr("Proxy"))
         self.problem = text_label("", "danger", wraps=True)
         self.problem.hide()
         column_of(self.field, self.problem, on=self, margins=0, spacing=HALF)
