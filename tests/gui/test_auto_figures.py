@@ -7,19 +7,9 @@ from paceline.chat.auto_words import (
     MAX_COSTS_SHOWN,
     by_confidence,
     by_place,
-    decision_rows,
-    drafted_words,
     is_used,
-    reasons_words,
     shown_costs,
 )
-from paceline.chat.decisions import mix_of
-
-
-def test_without_decisions_nothing_is_said() -> None:
-    mix = mix_of([])
-    assert list(decision_rows(mix, str, None)) == []
-    assert drafted_words(mix) == reasons_words(mix) == ""
 
 
 def test_a_long_table_is_cut_to_the_widths_that_matter() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -20,6 +19,7 @@ from paceline.settings import Settings, load_settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from pathlib import Path
 
     from pytestqt.qtbot import QtBot
 
@@ -46,7 +46,7 @@ def models(paceline_home: Path, tmp_path: Path) -> Iterator[Models]:
 
 @pytest.fixture
 def program(make_program: Callable[..., Program], client: FakeClient, models: Models) -> Program:
-    made = make_program(Settings(hub_offline=True), models=models)
+    made = make_program(Settings(), models=models)
     client.emit(CPU)
     client.finish_load()
     return made
@@ -84,21 +84,23 @@ def test_models_are_picked_loaded_and_kept_while_they_are_loaded(
     judgement = picker.judgement.judgement
     assert judgement.verdict is not None
     assert judgement.verdict.ok
-    plan = judgement.plan
-    assert plan is not None
-    assert plan.fits
-    assert plan.target.path == str(make_pairs.DEMO_TARGET)
+    assert judgement.plan is not None
+    assert judgement.plan.fits
+    program.settings.update(usual_ctx=1024, usual_threads=3)
     picker.dialog.main.click()
     assert picker.dialog is None
+    qtbot.waitUntil(lambda: len(client.all(LoadPair)) == 2, timeout=20_000)
     command = client.last(LoadPair)
-    assert len(client.all(LoadPair)) == 2
     draft = params_of(command.drafting)
     assert draft is not None
     assert (command.target.path, draft.path) == (
         str(make_pairs.DEMO_TARGET), str(make_pairs.DEMO_DRAFT),
     )  # fmt: skip
-
+    assert (command.target.n_ctx, command.target.n_threads) == (1024, 3)
     client.finish_load()
+    saved = program.saved_pairs.pair(0)
+    assert (saved.target.n_ctx, saved.target.n_threads) == (0, 0), "it says nothing of them"
+
     loaded = entry("x", folder=make_pairs.DEMO_TARGET.parent, source="paceline")
     file = replace(loaded.file, parts=(make_pairs.DEMO_TARGET,))
     catalogue.library.delete(replace(loaded, file=file))
@@ -110,21 +112,44 @@ def test_models_are_picked_loaded_and_kept_while_they_are_loaded(
     assert catalogue.picker.dialog is None
 
 
-def test_downloads_have_one_list_and_show_in_the_top_bar(
-    program: Program, catalogue: Catalogue, paceline_home: Path
+def test_settings_reach_the_models_and_downloads_show_in_the_top_bar(
+    program: Program,
+    catalogue: Catalogue,
+    client: FakeClient,
+    models: Models,
+    tmp_path: Path,
+    paceline_home: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    downloads = program.window.actions_.downloads
+    settings, switch = program.settings, program.window.actions_.offline
+    assert models.hub.offline
+    assert not settings.value("hub_offline"), "the environment wants it, it was not chosen"
+    catalogue.hub.online_wanted.emit()
+    assert not models.hub.offline
+    switch.trigger()
+    assert models.hub.offline
+    usual = models.models_folder
+    settings.setting("model_folders").add(str(tmp_path))
+    settings.setting("model_folders").add(str(tmp_path))
+    assert catalogue.library.is_busy, "it is looked into at once"
+    settings.update(download_folder=str(paceline_home), hub_proxy="http://host:3128")
+    folders = [place.folder for place in models.places()]
+    assert folders[:2] == [models.models_folder, usual] == [paceline_home, usual]
+    assert tmp_path in folders
+    assert models.hub.proxy == "http://host:3128"
+    settings.save()
+    kept = load_settings(paceline_home / "config" / "settings.json").settings
+    assert (kept.hub_offline, kept.model_folders) == (True, (str(tmp_path),))
+
+    downloads, button = program.window.actions_.downloads, catalogue.button
     downloads.trigger()
     first = catalogue.dialog
     assert first is not None
     downloads.trigger()
     assert catalogue.dialog is first
-    assert first.panel.empty.isVisible()
     first.reject()
     assert catalogue.dialog is None
-    assert catalogue.button.isHidden()
-
-    button = catalogue.button
+    assert button.isHidden()
     request = DownloadRequest("o/r", ("a-Q4_0.gguf",), "main", str(paceline_home))
 
     def show(n_done: int, *statuses: Status) -> None:
@@ -134,7 +159,6 @@ def test_downloads_have_one_list_and_show_in_the_top_bar(
         )
 
     show(1_000_000_000, "running", "waiting")
-    assert button.isVisible()
     assert button.toolTip().startswith("2 downloads: 2.0 of 8.0 GB")
     before = button.grab().toImage()
     show(3_900_000_000, "running", "waiting")
@@ -146,50 +170,6 @@ def test_downloads_have_one_list_and_show_in_the_top_bar(
     program.window.actions_.flip_theme.trigger()
     assert catalogue.dialog.panel.isVisible()
 
-
-def test_folders_and_the_offline_switch_reach_the_library_and_the_settings(
-    program: Program, catalogue: Catalogue, models: Models, tmp_path: Path, paceline_home: Path
-) -> None:
-    switch = program.window.actions_.offline
-    assert switch.isChecked()
-    switch.trigger()
-    assert not models.hub.offline
-    switch.trigger()
-    assert models.hub.offline
-    program.settings.save()
-    file = paceline_home / "config" / "settings.json"
-    assert load_settings(file).settings.hub_offline
-    folder = tmp_path / "mine"
-    folder.mkdir()
-    folders = program.settings.setting("model_folders")
-    folders.add(str(folder))
-    folders.add(str(folder))
-    assert catalogue.library.is_busy, "it is looked into at once"
-    assert folder in [place.folder for place in models.places()]
-    program.settings.save()
-    file = paceline_home / "config" / "settings.json"
-    assert load_settings(file).settings.model_folders == (str(folder),)
-    assert load_settings(file).settings.hub_offline
-
-
-def test_offline_by_the_environment_is_left_without_the_switch(
-    make_program: Callable[..., Program], models: Models
-) -> None:
-    program = make_program(Settings(), models=models)
-    assert program.catalogue is not None
-    assert models.hub.offline
-    assert not program.settings.settings.hub_offline, "it was not chosen"
-    program.catalogue.hub.online_wanted.emit()
-    assert not models.hub.offline
-
-
-def test_the_inspector_rests_while_a_gpu_is_loaded(
-    program: Program,
-    catalogue: Catalogue,
-    client: FakeClient,
-    models: Models,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
     rests: list[bool] = []
     monkeypatch.setattr(models.inspector, "rest", lambda: rests.append(True))
     program.models.reload()

@@ -12,7 +12,6 @@ from PySide6.QtWidgets import QApplication
 from gui.chat_help import LONG, item_in, list_in, settle, shown_chat, shows_actions, to_end_in
 from paceline.gui.chat.messages.message_actions import SiblingSwitch
 from paceline.gui.chat.messages.message_item import ShownMessage
-from paceline.gui.chat.messages.reply_view import ReplyView
 from paceline.gui.look.current import look
 
 if TYPE_CHECKING:
@@ -81,16 +80,6 @@ def test_what_is_seen_has_another_theme_at_once(chat: ChatView, qtbot: QtBot) ->
     assert brightest(chat) > 200
 
 
-def test_code_to_be_saved_is_reported_once(chat: ChatView, qtbot: QtBot) -> None:
-    chat.show_path([ShownMessage("a", "assistant", "```python\nx = 1\n```\n")])
-    told: list[tuple[str, str]] = []
-    chat.requests.code_save_requested.connect(lambda language, code: told.append((language, code)))
-    reply = chat.reply_view("a")
-    assert reply is not None
-    reply.body.requests.code_save_requested.emit("python", "x = 1")
-    assert told == [("python", "x = 1")]
-
-
 def test_tab_stops_once_at_each_link_and_button(chat: ChatView, qtbot: QtBot) -> None:
     chat.window().activateWindow()
     links = " ".join(f"[{name}](https://example.org/{name})" for name in "abc")
@@ -107,19 +96,6 @@ def test_tab_stops_once_at_each_link_and_button(chat: ChatView, qtbot: QtBot) ->
     assert names[:4] == ["Reply, finished"] * 4, "the text and its nine links"
     buttons = [name for name in names if "code" in name]
     assert buttons == ["Copy the code", "Save the code to a file"] * 3
-
-
-def test_there_is_one_selection_at_a_time(chat: ChatView, qtbot: QtBot) -> None:
-    chat.window().activateWindow()
-    chat.show_path([ShownMessage(f"a{i}", "assistant", "Some words.") for i in range(2)])
-    settle(qtbot)
-    views = [item.body for item in list_in(chat).items if isinstance(item, ReplyView)]
-    for view in views:
-        view.setFocus(Qt.FocusReason.MouseFocusReason)
-        view.setTextCursor(view.document().find("Some"))
-        assert view.textCursor().hasSelection()
-    assert not views[0].textCursor().hasSelection()
-    assert views[1].textCursor().hasSelection()
 
 
 def test_the_way_to_the_end_is_offered_only_where_there_is_one(
@@ -157,11 +133,3 @@ def test_the_switch_of_a_question_stands_still_when_its_actions_come(
     settle(qtbot)
     assert shows_actions(bubble)
     assert switch.mapTo(chat, QPoint(0, 0)) == before
-
-
-def test_a_reply_that_only_thought_copies_its_thoughts(chat: ChatView, qtbot: QtBot) -> None:
-    chat.show_path([ShownMessage("a", "assistant", "<think>\nOnly thoughts.")])
-    reply = chat.reply_view("a")
-    assert reply is not None
-    assert reply.answer_text == "Only thoughts."
-    assert reply.plain_text == "Only thoughts."

@@ -64,24 +64,18 @@ def test_the_name_follows_the_language(saving: Saving, language: str, name: str)
     assert saving.proposed(language) == name
 
 
-def test_the_file_is_written(saving: Saving, qtbot: QtBot, tmp_path: Path) -> None:
-    saving.saver.save("python", "é = 1\ud800")
-    dialog = saving.files.dialog
-    assert dialog is not None
-    assert not dialog.testOption(dialog.Option.DontConfirmOverwrite), "it asks before replacing"
+def test_the_file_is_written_or_the_failure_reported(
+    saving: Saving, qtbot: QtBot, tmp_path: Path
+) -> None:
     file = tmp_path / "a.py"
-    saving.files.write(str(file))
-    dialog.reject()
-    qtbot.waitUntil(lambda: bool(saving.notices))
+    for place, level in ((file, "info"), (file / "a.py", "error")):
+        saving.notices.clear()
+        saving.saver.save("python", "é = 1\ud800")
+        dialog = saving.files.dialog
+        assert dialog is not None
+        assert not dialog.testOption(dialog.Option.DontConfirmOverwrite), "it asks before replacing"
+        saving.files.write(str(place))
+        dialog.reject()
+        qtbot.waitUntil(lambda: bool(saving.notices))
+        assert saving.notices[0].level == level
     assert file.read_bytes() == "é = 1?\n".encode()
-
-
-def test_a_failed_write_is_reported(saving: Saving, qtbot: QtBot, tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("x")
-    saving.saver.save("python", "x = 1")
-    dialog = saving.files.dialog
-    assert dialog is not None
-    saving.files.write(str(tmp_path / "file" / "a.py"))
-    dialog.reject()
-    qtbot.waitUntil(lambda: bool(saving.notices))
-    assert saving.notices[0].level == "error"

@@ -104,7 +104,7 @@ def test_a_chat_goes_out_and_comes_back_with_its_runs(
 
 
 def test_a_chat_for_reading(talked: Program, tmp_path: Path, qtbot: QtBot) -> None:
-    """What is in the files is tested with `chat.exchange`."""
+    """Contents of the files are tested with `chat.exchange`."""
     for name, kind, words, not_words in (
         ("a.md", "Markdown (", "tokens/s", "<html"),
         ("b.md", "without figures", "Not much.", "tokens/s"),

@@ -36,22 +36,19 @@ def test_one_dialog_at_a_time(window: QWidget, qtbot: QtBot) -> None:
     chooser = FileChooser(window)
     chooser.ask_file(window, "One", "")
     first = dialog_of(chooser)
+    assert Path(first.directory().absolutePath()) == Path.home()
     chooser.ask_folder(window, "Two")
     assert chooser.dialog is first
     with qtbot.waitSignal(chooser.closed):
         first.reject()
     assert not chooser.is_open
-    chooser.ask_folder(window, "Two")
+    passing = QDialog(window)
+    chooser.ask_folder(passing, "Two")
     assert dialog_of(chooser).windowTitle() == "Two"
     assert dialog_of(chooser).testOption(QFileDialog.Option.ShowDirsOnly)
-    dialog_of(chooser).reject()
-
-
-def test_the_first_one_begins_at_home(window: QWidget) -> None:
-    chooser = FileChooser()
-    chooser.ask_folder(window, "Add a folder")
-    assert Path(dialog_of(chooser).directory().absolutePath()) == Path.home()
-    dialog_of(chooser).reject()
+    with qtbot.waitSignal(passing.destroyed):
+        passing.deleteLater()
+    assert not chooser.is_open, "a dialog that closes with its window blocks nothing"
 
 
 def test_it_begins_where_something_was_chosen_last(
@@ -75,18 +72,6 @@ def test_it_begins_where_something_was_chosen_last(
         dialog.filesSelected.emit([str(tmp_path / "c.csv")])
     assert told.args == [str(tmp_path / "c.csv")]
     dialog.reject()
-
-
-def test_a_dialog_that_closes_with_its_window_blocks_nothing(window: QWidget, qtbot: QtBot) -> None:
-    chooser = FileChooser(window)
-    passing = QDialog(window)
-    chooser.ask_file(passing, "One", "")
-    with qtbot.waitSignal(passing.destroyed):
-        passing.deleteLater()
-    assert not chooser.is_open
-    chooser.ask_file(window, "Two", "")
-    assert dialog_of(chooser).windowTitle() == "Two"
-    dialog_of(chooser).reject()
 
 
 def test_qts_own_dialog_has_the_windows_icons(window: QWidget, tmp_path: Path) -> None:

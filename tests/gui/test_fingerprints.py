@@ -56,8 +56,9 @@ def test_a_file_that_is_another_one_is_looked_at_again(
     path.write_bytes(b"one")
     pair = PairModel(background)
     prints = ModelHashes(pair, background, background)
-    pair.pair_changed(ready(path, path))
+    pair.pair_changed(ready(tmp_path / "gone.gguf", path))
     qtbot.waitUntil(lambda: prints.fingerprint_of(str(path)) != "")
+    assert prints.fingerprint_of(str(tmp_path / "gone.gguf")) == ""
     before = prints.fingerprint_of(str(path))
     path.write_bytes(b"another")
     pair.pair_changed(PairState("loading"))
@@ -65,17 +66,7 @@ def test_a_file_that_is_another_one_is_looked_at_again(
     qtbot.waitUntil(lambda: prints.fingerprint_of(str(path)) != before)
 
 
-def test_a_file_that_is_gone_has_none(
-    background: Background, qtbot: QtBot, tmp_path: Path, target_path: Path
-) -> None:
-    pair = PairModel(background)
-    prints = ModelHashes(pair, background, background)
-    pair.pair_changed(ready(tmp_path / "gone.gguf", target_path))
-    qtbot.waitUntil(lambda: prints.fingerprint_of(str(target_path)) != "")
-    assert prints.fingerprint_of(str(tmp_path / "gone.gguf")) == ""
-
-
-def test_a_hash_can_be_cancelled_and_begun_again(
+def test_a_hash_can_be_cancelled_and_begun_again_and_a_failure_is_reported(
     background: Background, qtbot: QtBot, tmp_path: Path
 ) -> None:
     path = tmp_path / "large.gguf"
@@ -97,12 +88,6 @@ def test_a_hash_can_be_cancelled_and_begun_again(
     qtbot.waitUntil(lambda: hashes.sha256_of(str(path)) != "")
     assert percents[-1] == 100
     assert percents.count(0) >= 2
-
-
-def test_a_file_that_cannot_be_read_is_reported(
-    background: Background, qtbot: QtBot, tmp_path: Path
-) -> None:
-    hashes = ModelHashes(PairModel(background), background, background)
     with qtbot.waitSignal(hashes.failed) as caught:
         hashes.start(str(tmp_path / "gone.gguf"))
     assert "gone.gguf" in str(caught.args[0])

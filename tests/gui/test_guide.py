@@ -39,14 +39,6 @@ def dialog(program: Program, qtbot: QtBot) -> GuideDialog:
     return shown
 
 
-def test_f1_opens_it_once_and_closing_forgets_it(program: Program, dialog: GuideDialog) -> None:
-    program.window.actions_.guide.trigger()
-    assert program.help.guide.dialog is dialog
-    assert dialog.page.toPlainText().startswith("Paceline: user guide")
-    dialog.accept()
-    assert program.help.guide.dialog is None
-
-
 @pytest.mark.parametrize("text", [TEXT, GERMAN], ids=["en", "de"])
 def test_every_link_leads_to_a_heading_or_to_the_web(text: str) -> None:
     names = {anchor_of(title) for title in re.findall(r"^#+ (.+)$", text, re.MULTILINE)}
@@ -86,20 +78,15 @@ def test_it_has_the_language_of_the_window(tmp_path: Path) -> None:
         QLocale.setDefault(QLocale.c())
 
 
-@pytest.mark.parametrize("width", [420, 780, 1000])
-def test_nothing_is_cut_off_at_its_side(dialog: GuideDialog, qtbot: QtBot, width: int) -> None:
-    dialog.resize(width, 500)
-    page = dialog.page
-    qtbot.waitUntil(lambda: page.document().size().width() <= page.viewport().width() + 1)
-
-
-def test_a_link_scrolls_to_its_heading(dialog: GuideDialog, qtbot: QtBot) -> None:
-    bar = dialog.page.verticalScrollBar()
-    dialog.page.anchorClicked.emit(QUrl("#privacy"))
+def test_it_opens_once_and_its_links_and_plots_work(
+    program: Program, dialog: GuideDialog, qtbot: QtBot
+) -> None:
+    program.window.actions_.guide.trigger()
+    assert program.help.guide.dialog is dialog
+    page, bar = dialog.page, dialog.page.verticalScrollBar()
+    assert page.toPlainText().startswith("Paceline: user guide")
+    page.anchorClicked.emit(QUrl("#privacy"))
     qtbot.waitUntil(lambda: bar.value() > bar.maximum() // 2)
-
-
-def test_plots_are_there_in_both_themes_and_fit(dialog: GuideDialog, qtbot: QtBot) -> None:
     names = re.findall(r'(?:src|srcset)="([^"]+)"', TEXT)
     assert len(names) == 6
     assert all((FOLDER / name).is_file() for name in names)
@@ -107,23 +94,21 @@ def test_plots_are_there_in_both_themes_and_fit(dialog: GuideDialog, qtbot: QtBo
     light = _plot(dialog)
     look.set_mode("dark")
     assert _plot(dialog) != light
-    dialog.resize(440, 500)
-    qtbot.waitUntil(lambda: dialog.page.horizontalScrollBar().maximum() == 0)
+    assert page.loadResource(2, QUrl("file:///etc/hostname")).isEmpty(), "nothing else is loaded"
+    for width in (1000, 420):
+        dialog.resize(width, 500)
+        qtbot.waitUntil(lambda: page.document().size().width() <= page.viewport().width() + 1)
+    assert page.horizontalScrollBar().maximum() == 0
+    command = max(re.findall("^paceline .*$", TEXT, re.MULTILINE), key=len)
+    block = page.document().find(command).block()
+    assert block.layout().lineCount() > 1, "in any of the fonts"
+    dialog.accept()
+    assert program.help.guide.dialog is None
 
 
 def _plot(dialog: GuideDialog) -> object:
     kind = dialog.page.document().ResourceType.ImageResource.value
     return dialog.page.document().resource(kind, QUrl("gain-by-length.svg"))
-
-
-def test_long_commands_need_no_bar_below_the_page(dialog: GuideDialog, qtbot: QtBot) -> None:
-    dialog.resize(500, 500)
-    page = dialog.page
-    qtbot.waitUntil(lambda: page.document().size().width() < 500)
-    command = max(re.findall("^paceline .*$", TEXT, re.MULTILINE), key=len)
-    block = page.document().find(command).block()
-    assert block.layout().lineCount() > 1, "in any of the fonts"
-    assert page.horizontalScrollBar().maximum() == 0
 
 
 def test_words_are_found_around_the_end(dialog: GuideDialog) -> None:
@@ -142,7 +127,3 @@ def test_words_are_found_around_the_end(dialog: GuideDialog) -> None:
     assert len(set(seen)) == TEXT.count("right guesses")
     QTest.keyClick(field, Qt.Key.Key_Escape)
     assert field.text() == ""
-
-
-def test_nothing_but_its_plots_is_loaded(dialog: GuideDialog) -> None:
-    assert dialog.page.loadResource(2, QUrl("file:///etc/hostname")).isEmpty()
