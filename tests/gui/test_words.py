@@ -30,6 +30,7 @@ from paceline.engine.draft import grammar_drafter, registry
 from paceline.gui.kit.labels import without_soft_breaks
 from paceline.gui.kit.sentences import said
 from paceline.gui.kit.translation import in_words, install_language
+from paceline.gui.look.current import look
 from paceline.gui.state.actions import OBSTACLE
 from paceline.gui.state.sources import Sources
 from paceline.messages import PromptRendered
@@ -58,6 +59,7 @@ def language(request: pytest.FixtureRequest, qapp: QApplication) -> Iterator[str
     for translator in translators:
         qapp.removeTranslator(translator)
     QLocale.setDefault(QLocale.c())
+    look.changed.emit(look.theme)  # what was dressed meanwhile, such as the shared window's plot
 
 
 def words_of(widget: QWidget) -> Iterator[str]:
