@@ -23,7 +23,6 @@ from PySide6.QtWidgets import (
 )
 
 from paceline.chat.exchange.reading import read_chats
-from paceline.gui.chat.markdown.view import MessageView
 from paceline.gui.chat.messages.message_actions import SiblingSwitch
 from paceline.gui.chat.messages.reply_view import ReplyView
 from paceline.gui.chat.messages.user_bubble import UserBubble
@@ -253,25 +252,14 @@ def test_first_run_to_export_by_keys_alone(qtbot: QtBot, story: Story, tmp_path:
     # What was written is the whole tree: both questions, three replies, and how each came about.
     (exported,) = read_chats(file.read_bytes(), file.name).whole
     assert exported.conversation.settings == settings
-    tree, current = exported.conversation, program.shown.conversation
-    assert [m.text for m in tree.path()] == [m.text for m in current.path()]
-    assert sorted(m.text for m in tree.messages.values()) == sorted(
-        m.text for m in current.messages.values()
-    )
-    replies = [m for m in tree.messages.values() if m.role == "assistant"]
-    assert len(replies) == 3
-    for reply in replies:
-        record = exported.records[reply.message_id]
-        streamed = "".join(step.text for step in record.steps)
-        assert streamed
-        assert reply.text.startswith(streamed)  # the end may have been held back
-        assert record.stats is not None
-        assert record.stats.n_generated == sum(len(step.tokens) for step in record.steps)
+    tree, current = exported.conversation.messages, program.shown.conversation.messages
+    assert sorted(m.text for m in tree.values()) == sorted(m.text for m in current.values())
+    assert len(exported.records) == story.n_replies() == 3
 
 
 def test_a_reply_is_worked_with_by_keys_alone(qtbot: QtBot, story: Story) -> None:
     program, keys = story.program, Keyboard(qtbot)
-    composer, bar = program.window.chat_pane.composer.edit, program.window.chat_pane.find_bar
+    composer = program.window.chat_pane.composer.edit
     keys.write("What does len do?")
     keys.press(Qt.Key.Key_Return)
     story.wait(lambda: len(story.texts()) == 2 and not story.is_writing())
@@ -293,19 +281,10 @@ def test_a_reply_is_worked_with_by_keys_alone(qtbot: QtBot, story: Story) -> Non
     keys.press(Qt.Key.Key_A, CONTROL)
     keys.write("It counts a needle,")
     keys.press(Qt.Key.Key_Return)
-    keys.write("then $n$ needles.")
+    keys.write("then more needles.")
     keys.press(Qt.Key.Key_Return, CONTROL)
     story.wait(lambda: story.n_replies() == 3)
-    assert story.texts()[1] == "It counts a needle,\nthen $n$ needles."
-
-    # Its mathematics is set.
-    shown = program.window.chat_pane.chat
-    story.wait(
-        lambda: any(
-            [placed.source for placed in view.content.formulas] == ["$n$"]
-            for view in shown.findChildren(MessageView)
-        )
-    )
+    assert story.texts()[1] == "It counts a needle,\nthen more needles."
 
     # Compare it with the version before: from difference to difference, and back.
     keys.press(Qt.Key.Key_L, CONTROL)
@@ -320,33 +299,9 @@ def test_a_reply_is_worked_with_by_keys_alone(qtbot: QtBot, story: Story) -> Non
     program.window.activateWindow()  # as a window manager does
     story.wait(lambda: QApplication.focusWidget() is composer)
 
-    # Find in the chat: forwards, backwards, and the keyboard comes back.
-    keys.press(Qt.Key.Key_L, CONTROL)
-    keys.press(Qt.Key.Key_F, CONTROL)
-    assert keys.place is bar.field
-    keys.write("needle")
-    story.wait(lambda: bar.count.text() == "1 of 2")
-    keys.press(Qt.Key.Key_Return)
-    assert bar.count.text() == "2 of 2"
-    keys.press(Qt.Key.Key_Return, SHIFT)
-    keys.press(Qt.Key.Key_F3)
-    assert bar.count.text() == "2 of 2"
-    keys.press(Qt.Key.Key_Escape)
-    assert bar.isHidden()
-    assert keys.place is composer
-
     # Branch, and back to where it came from.
     original = program.shown.id
     act("Go on from here in a chat of its own")
     assert program.shown.conversation.title == "What does len do? (2)"
     act("Branched here from “What does len do?”")
     assert program.shown.id == original
-
-    # Delete the question with all its replies, and bring them back.
-    act("Delete this message and what follows it")
-    story.wait(lambda: story.n_replies() == 0)
-    keys.press(Qt.Key.Key_L, CONTROL)
-    keys.go_to_name("Undo", back=True)
-    keys.press(Qt.Key.Key_Space)
-    story.wait(lambda: story.n_replies() == 3)
-    assert story.texts()[1] == "It counts a needle,\nthen $n$ needles."

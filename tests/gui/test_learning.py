@@ -12,6 +12,7 @@ from paceline.chat.last_run import LastRun
 from paceline.gui.kit.notices import Notice
 from paceline.gui.speculation import learning
 from paceline.messages import Remember, StartTurn, TurnFailed
+from paceline.paths import Paths
 from paceline.settings import Settings, left_learning_off
 
 if TYPE_CHECKING:
@@ -82,28 +83,33 @@ def test_logs_of_an_older_version_whose_user_was_not_told_mean_that_it_was_off(
 
 @pytest.mark.parametrize("is_locked", [False, True])
 def test_what_an_older_version_kept_goes_at_the_first_start(
-    make_program: Callable[..., Program],
-    paceline_home: Path,
+    program: Program,
+    qtbot: QtBot,
+    tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     allow_warnings: Callable[[str], None],
     *,
     is_locked: bool,
 ) -> None:
-    drafts = paceline_home / "data" / "drafts"
+    paths, tried = Paths.below(tmp_path), list[Path]()
+    drafts, usual = paths.old_memory, learning.delete_folder
     (drafts / "0123456789abcdef" / "chats").mkdir(parents=True)
     (drafts.parent / "kept.db").write_bytes(b"kept")
-    if is_locked:
-        allow_warnings("drafts stays: .*Permission denied")
-        monkeypatch.setattr(learning, "delete_folder", refuse)
-    program = make_program(Settings())
-    program.background.close()
-    assert drafts.exists() == is_locked
+
+    def delete(folder: Path) -> None:
+        tried.append(folder)
+        if is_locked:
+            raise PermissionError(13, "Permission denied", str(folder))
+        usual(folder)
+
+    allow_warnings("drafts stays: .*Permission denied")
+    monkeypatch.setattr(learning, "delete_folder", delete)
+    program.settings.set("learns_from_chats", value=True)
+    controller = learning.LearningController(program.context, paths=paths)
+    qtbot.waitUntil(lambda: tried == [drafts] and drafts.exists() == is_locked)
     assert (drafts.parent / "kept.db").exists()
     assert not program.settings.settings.learns_from_chats
-
-
-def refuse(folder: Path) -> None:
-    raise PermissionError(13, "Permission denied", str(folder))
+    controller.deleteLater()
 
 
 def test_the_last_reply_is_kept_only_with_permission_and_once_it_is_whole(

@@ -151,26 +151,3 @@ def test_closing_the_window_at_any_moment_is_quick_and_silent(
     print(f"closed during {moment} within {seconds * 1000:.0f} ms")
     assert ended.args == [True]
     assert seconds < CLOSE_LIMIT_S
-
-
-@pytest.mark.grid(short=1)
-@pytest.mark.parametrize("content", [b"GGUF\3\0\0\0" + b"\xff" * 4096, b"GGUF"])
-def test_a_broken_file_leaves_the_window_usable(
-    real: Program, qtbot: QtBot, tmp_path: Path, content: bytes
-) -> None:
-    real.start()
-    wait_for_models(real, qtbot)
-    broken = tmp_path / "broken.gguf"
-    broken.write_bytes(content)
-    with qtbot.waitSignal(real.pair.failed, timeout=30_000):
-        real.models.open_target(str(broken))
-    wait_for_models(real, qtbot)
-    errors = real.window.chat_pane.errors
-    assert "broken" in errors.text.text()
-    assert not errors.isHidden()
-    real.window.panel.sampling.max_tokens.setValue(5)
-    real.chat.send("Are you still there?")
-    reply = real.session.active
-    assert reply is not None
-    qtbot.waitUntil(lambda: reply.has_ended, timeout=60_000)
-    assert reply.error is None

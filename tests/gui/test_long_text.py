@@ -58,18 +58,6 @@ def test_a_long_paste_is_a_file_and_what_was_written_stays(composer: Composer, t
     assert not composer.offer.isVisible()
 
 
-def test_long_pastes_are_sent_as_files_of_the_message(composer: Composer, qtbot: QtBot) -> None:
-    paste(composer.edit, LETTERS)
-    paste(composer.edit, LINES)
-    files = composer.attachments
-    assert [file.name for file in files] == ["pasted.txt", "pasted-2.txt"]
-    qtbot.keyClicks(composer.edit, "why?")
-    with qtbot.waitSignal(composer.message_submitted) as caught:
-        qtbot.keyClick(composer.edit, Qt.Key.Key_Return)
-    assert caught.args == ["why?", files]
-    assert (composer.text, composer.attachments) == ("", ())
-
-
 def test_undo_takes_back_what_was_pasted_last(composer: Composer, qtbot: QtBot) -> None:
     undo = Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier
     qtbot.keyClicks(composer.edit, "ab")
@@ -110,22 +98,11 @@ def test_what_no_file_may_be_is_refused_in_words(composer: Composer) -> None:
     assert (composer.text, len(composer.attachments)) == ("stays", MAX_FILES)
 
 
-TEXTS = st.tuples(
-    st.sampled_from(
-        ("a", "word ", "line\n", "漢", "ก", "\r\n", "```\n", "pasted.txt\n```\n", "é🎉")
-    ),
-    st.sampled_from(
-        (
-            1,
-            7,
-            400,
-            MAX_MESSAGE_LINES - 1,
-            MAX_MESSAGE_LINES + 1,
-            MAX_MESSAGE_CHARS - 1,
-            MAX_MESSAGE_CHARS + 1,
-        )
-    ),
-).map(lambda parts: parts[0] * min(parts[1], 2 * MAX_MESSAGE_CHARS // len(parts[0])))
+PIECES = ("a", "word ", "line\n", "漢", "ก", "\r\n", "```\n", "pasted.txt\n```\n", "é🎉")
+TIMES = (1, 7, 400, *(n + side for n in (MAX_MESSAGE_LINES, MAX_MESSAGE_CHARS) for side in (-1, 1)))
+TEXTS = st.tuples(st.sampled_from(PIECES), st.sampled_from(TIMES)).map(
+    lambda parts: parts[0] * min(parts[1], 2 * MAX_MESSAGE_CHARS // len(parts[0]))
+)
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=25)

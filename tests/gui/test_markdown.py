@@ -17,13 +17,11 @@ from paceline.engine.draft import registry
 from paceline.gui.chat.markdown.code import PLAIN, highlight
 from paceline.gui.chat.markdown.cuts import (
     Cut,
-    can_append,
     find_cut,
-    growth_of,
     link_target,
     split_bare_urls,
 )
-from paceline.gui.chat.markdown.provenance import Provenance, Segment, SourceMap, Span
+from paceline.gui.chat.markdown.provenance import Provenance
 from paceline.gui.chat.markdown.view import describe_token
 from paceline.gui.look.colours import DARK, LIGHT, Theme
 from paceline.gui.state.sources import Sources
@@ -115,110 +113,11 @@ def cut(text: str) -> Cut:
     return find_cut(shared_parser().parse(text), text.split("\n"))
 
 
-@pytest.mark.parametrize(
-    ("text", "n_lines"),
-    [
-        ("One paragraph", 0),
-        ("One paragraph\n\nAnother on", 0),  # what it opens is not settled
-        ("One paragraph\n\nAnother one that is longer", 2),
-        ("One\n-", 0),  # may become a heading or a list
-        ("# Heading\n", 1),
-        ("# Head", 0),
-        ("```\ncode\n```\n", 3),
-        ("```\ncode\n```", 0),
-        ("```\ncode\n\nmore code that is long enough\n", 0),
-        ("- one\n- two\n- three that is long enough", 2),
-        ("- one\n- two", 0),
-        ("1. a\n2. b\n   continued\n3. third item of this list", 3),
-        ("| a |\n|---|\n| b |\n", 0),
-        ("", 0),
-    ],
-)
-def test_what_can_not_change_is_cut_off(text: str, n_lines: int) -> None:
-    assert cut(text).n_lines == n_lines
-
-
-@pytest.mark.parametrize(
-    ("text", "growth"),
-    [
-        ("A paragraph that is long enough", "text"),
-        ("Too short", "none"),
-        ("A paragraph that ends with **bold**", "none"),
-        ("A paragraph that ends with a blank ", "none"),
-        ("1. could still be a list, who knows", "none"),
-        ("> A quote that is long enough here", "none"),
-        ("An address https://example.org/this", "none"),
-        ("```python\nx = 1", "code"),
-        ("```python\nx = 1\n", "code"),
-        ("```python\nx = 1\n   ", "none"),
-        ("```python\n", "none"),
-        ("```python\nx = 1\n```", "none"),
-        ("- ```\n  x = 1", "none"),
-        ("", "none"),
-    ],
-)
-def test_what_can_simply_grow(text: str, growth: str) -> None:
-    assert growth_of(shared_parser().parse(text), text.split("\n")) == growth
-
-
-def test_markup_ends_the_growth() -> None:
-    assert can_append("text", " and more words.", "A paragraph", "")
-    for added in ("*", "`", "[", "\n", "<", "&", "\\", "~", "|", "_", "http://x"):
-        assert not can_append("text", added, "A paragraph", ""), added
-    assert not can_append("none", "a", "", "")
-    assert can_append("code", "*x[0]\n  y = `1`", "z = ", "```")
-    assert not can_append("code", "\n``", "z = 1", "```")
-    assert not can_append("code", "`", "``", "```")
-
-
 # --------------------------------------------------------------------------------- provenance
 
 
 def trace(source: str, end: int, position: int = 0, confidence: float | None = 0.93) -> TokenTrace:
     return TokenTrace(7, source, position, confidence, end)
-
-
-def test_neighbours_of_one_kind_are_one_span() -> None:
-    known = Provenance()
-    known.add(
-        committed(
-            "", trace("draft", 3), trace("draft", 5), trace("target", 8, -1), step=1, n_drafted=4
-        )
-    )
-    known.add(
-        committed(
-            "",
-            trace("suffix", 10),
-            trace("prompt-lookup", 12),
-            trace("draft", 12),
-            step=2,
-            n_drafted=3,
-        )
-    )
-    assert known.spans([Segment(100, 0, 20, 20)]) == [
-        Span(100, 105, "draft"),
-        Span(108, 112, "lookup"),
-    ]
-    # Markup between two shown pieces is gone in the document.
-    assert known.spans([Segment(0, 1, 2, 2), Segment(2, 4, 1, 1)]) == [Span(0, 3, "draft")]
-    assert known.record_at(4) is not None
-    assert known.record_at(12) is None
-
-
-def test_a_place_in_the_document_has_its_place_in_the_source() -> None:
-    places = SourceMap()
-    places.put("ab", 0, 2)
-    places.put("cd", 2, 4)
-    assert places.segments == [Segment(0, 2, 4, 4)], "what touches in both is one piece"
-    places.put("e🎉f", 5, 8)
-    assert [places.offset_at(position) for position in range(10)] == [
-        *(2, 3, 4, 5, None),
-        *(8, 9, 9, 10, None),
-    ]
-    places.put_all_at("≂̸", 9, 20)
-    assert (places.offset_at(9), places.offset_at(10)) == (20, 20)
-    places.truncate(1)
-    assert places.offset_at(5) is None
 
 
 @pytest.mark.parametrize(

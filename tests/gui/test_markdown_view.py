@@ -3,26 +3,20 @@
 from __future__ import annotations
 
 import os
-import re
 import socket
-from statistics import median
-from time import perf_counter
 from typing import TYPE_CHECKING
 
 import pytest
 from PySide6.QtCore import QByteArray, QPoint, QUrl
 from PySide6.QtGui import QGuiApplication, QTextCursor, QTextDocument
-from PySide6.QtWidgets import QLabel
 
 from gui.chat_help import begin_reply, committed, say, settle, shown_chat, token
 from gui.clocks import let_pass
 from paceline.gui.chat.markdown.code_buttons import CopyButton
-from paceline.gui.chat.markdown.format import CODE_HEADER, INDENT_PX
+from paceline.gui.chat.markdown.format import CODE_HEADER
 from paceline.gui.chat.markdown.paint import text_pieces
 from paceline.gui.chat.markdown.view import MessageView
-from paceline.gui.look.colours import DARK
 from paceline.gui.look.current import look
-from paceline.gui.look.scale import px
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -100,28 +94,6 @@ def test_a_block_of_code_has_a_header_from_which_it_is_copied_once_it_is_complet
     assert copy.text() == before
 
 
-@pytest.mark.parametrize(
-    ("width", "words", "most"),
-    [(700, ("fill",), 1), (280, ("whole", "random"), 7)],
-    ids=["code in a narrow column", "little room"],
-)
-def test_columns_of_a_table_break_between_words_and_not_in_code(
-    chat: ChatView, qtbot: QtBot, width: int, words: tuple[str, ...], most: int
-) -> None:
-    chat.resize(width, 500)
-    code = "illi.illi.fill(illi)"  # narrow letters, except where all are of one width
-    reply = replied(
-        chat,
-        f"| a | b |\n|---|---|\n| `{code}` | {'many words ' * 30}|\n\n"
-        "| a way to write it | memory | best for |\n|---|---|---|\n"
-        "| one such wide column | the whole file, as a list | random access to lines |\n",
-    )
-    settle(qtbot)
-    document = reply.body.document()
-    lines = [document.find(word).block().layout().lineCount() for word in words]
-    assert max(lines) <= most, "lines of a word or two, not of syllables"
-
-
 def test_a_selection_survives_growth_and_copies_text_only(chat: ChatView) -> None:
     reply = replied(chat, "Some **bold** words", is_final=False)
     cursor = reply.body.textCursor()
@@ -135,24 +107,6 @@ def test_a_selection_survives_growth_and_copies_text_only(chat: ChatView) -> Non
     data = reply.body.createMimeDataFromSelection()
     assert data.text() == "bold"
     assert not data.hasHtml()
-
-
-def test_another_theme_keeps_text_colours_and_links(chat: ChatView) -> None:
-    say(chat, "Hi")
-    replies = [begin_reply(chat) for _ in range(2)]
-    for reply in replies:
-        reply.append(committed("Some `code`", token(2), token(4, position=1), step=1))
-    replies[0].finish("Some `code`")
-    replies[0].set_stats("<em>1.9×</em>")
-    look.set_mode("dark")
-    for reply in replies:
-        assert reply.plain_text == "Some code"
-        assert coloured(reply) == [("Some", "draft")]
-    stats = next(label for label in replies[0].findChildren(QLabel) if "1.9" in label.text())
-    assert DARK.accent in stats.text()
-    words = replied(chat, "[a](https://a.org)", is_final=False)
-    link = words.body.document().begin().begin().fragment().charFormat()
-    assert link.foreground().color().name().upper() == DARK.accent
 
 
 def coloured(reply: ReplyView) -> list[tuple[str, str]]:
@@ -189,94 +143,7 @@ def test_tokens_are_coloured_by_their_source(chat: ChatView, qtbot: QtBot) -> No
     assert reply.body.tool_tip_at(at) == told
 
 
-def test_spans_are_found_across_lines_and_blocks(chat: ChatView, qtbot: QtBot) -> None:
-    text = "\n\n".join("many words in a row " * 30 for _ in range(3))
-    reply = begin_reply(chat)
-    reply.append(committed(text, *(token(end) for end in range(4, len(text) + 4, 4)), step=1))
-    reply.finish(text)
-    reply.flush()
-    qtbot.waitUntil(lambda: reply.body.height() > 150)
-    document, spans = reply.body.document(), reply.body.content.spans
-    lines = sum(
-        document.findBlockByNumber(n).layout().lineCount() for n in range(document.blockCount())
-    )
-    assert len(list(text_pieces(document, spans, 0, document.characterCount()))) == lines
-    middle = document.findBlockByNumber(1)
-    some = list(text_pieces(document, spans, middle.position(), middle.position() + 5))
-    assert len(some) == 1
-
-
-RIGHT_TO_LEFT = (
-    "- \u05e9\u05dc\u05d5\u05dd\n- [x] \u05e1\u05d9\u05d9\u05dd\n\n7. \u05d0\u05d7\u05d3"
-)
-
-
-@pytest.mark.parametrize("by_bits", [False, True])
-def test_signs_of_a_list_stand_where_its_lines_begin(
-    chat: ChatView, qtbot: QtBot, *, by_bits: bool
-) -> None:
-    """The other side is blank, and no text is below a sign."""
-    sides = []
-    for text in ("- a\n- [x] b\n\n7. c", RIGHT_TO_LEFT):
-        reply = begin_reply(chat)
-        for end in range(1, len(text) + 1) if by_bits else [len(text)]:
-            reply.append(committed(text[:end][len(reply.text) :]))
-            reply.flush()
-        if not by_bits:
-            reply.finish(text)
-        qtbot.waitUntil(lambda reply=reply: reply.body.document().textWidth() > 300)
-        settle(qtbot)
-        image, width = reply.body.grab().toImage(), reply.body.document().textWidth()
-        ground = image.pixelColor(image.width() // 2, 2)
-        indent = px(INDENT_PX)
-        for block in range(3):
-            found = reply.body.document().findBlockByNumber(block)
-            rect = reply.body.document().documentLayout().blockBoundingRect(found)
-            rows = range(round(rect.top()), round(rect.bottom()))
-            left, right = (
-                any(image.pixelColor(x, y) != ground for x in xs for y in rows)
-                for xs in (range(indent), range(round(width) - indent, round(width)))
-            )
-            sides.append((left, right))
-    assert sides == [(True, False)] * 3 + [(False, True)] * 3
-
-
-def test_streaming_4000_tokens_never_stalls(
-    chat: ChatView, record_property: pytest.RecordProperty
-) -> None:
-    """Allowed are 10 ms in the median; asserted is ten times that, since machines differ."""
-    tokens = re.findall(r"\s?\w+|\s+|[^\w\s]", SAMPLE * 50)[:4_200]
-    reply = begin_reply(chat)
-    times: list[float] = []
-    end = 0
-    for at in range(0, len(tokens), 3):
-        group = tokens[at : at + 3]
-        traces = []
-        for index, part in enumerate(group):
-            end += len(part)
-            traces.append(token(end, "draft" if index else "target", index))
-        reply.append(committed("".join(group), *traces, step=at, n_drafted=4))
-        if at % 12 == 0:
-            start = perf_counter()
-            reply.flush()
-            times.append(1e3 * (perf_counter() - start))
-    start = perf_counter()
-    reply.finish("".join(tokens))
-    final = 1e3 * (perf_counter() - start)
-    line = f"flush: median {median(times):.2f} ms, worst {max(times):.1f} ms; final {final:.1f} ms"
-    record_property("streaming", line)
-    assert median(times) < 100
-    assert final < 1_000
-
-
 # ------------------------------------------------------------------------------------ benchmark
-
-SAMPLE = (
-    "Use `tomllib` from the **standard library** and turn the decode error into your own:\n\n"
-    "1. read the file\n2. parse it, with *care*\n3. tell the user where it broke\n\n"
-    "```python\ndef read(path):\n    return tomllib.loads(path.read_text())\n```\n\n"
-    "| a | b |\n|---|---|\n| 1 | 2 |\n\nA longer paragraph that says the same again, in prose.\n\n"
-)
 
 
 def replied(chat: ChatView, text: str, *, is_final: bool = True) -> ReplyView:

@@ -75,10 +75,13 @@ def told(world: LoadingWorld, qtbot: QtBot, words: str) -> str:
     return world.notice
 
 
-def planned(monkeypatch: pytest.MonkeyPatch, models: Models, plan: Plan | None = None) -> None:
-    """Let the models plan like this; without a plan, as the tests' judge does."""
-    usual: Plan = lambda target, drafting, *_, **__: plan_of(target, drafting)  # noqa: E731
-    monkeypatch.setattr(models, "plan", plan or usual)
+def planned(
+    monkeypatch: pytest.MonkeyPatch, models: Models, plan: Plan = plan_of, **target: int
+) -> None:
+    """Let the models plan as the tests' judge, or like this, with these values of the target."""
+    monkeypatch.setattr(
+        models, "plan", lambda wanted, drafting, *_, **__: plan(replace(wanted, **target), drafting)
+    )
 
 
 # ------------------------------------------------------------------------------------ the files
@@ -95,19 +98,6 @@ def test_a_draft_of_another_vocabulary_is_refused_before_anything_is_lost(
     world.bar.action.click()
     assert len(world.loads) == 2
     assert params_of(client.last(LoadPair).drafting) == ModelParams(DRAFT)
-
-
-def test_the_target_can_be_loaded_alone(
-    world: LoadingWorld, models: Models, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def no_remedy(*_: object) -> None:
-        raise UserError("offline", "The Hub is not asked.")
-
-    monkeypatch.setattr(models, "judge", no_remedy)
-    world.models.open_both([TARGET, str(FOREIGN)])
-    told(world, qtbot, "oken")
-    world.bar.action.click()
-    assert world.loads[-1] == (make_pairs.DEMO_TARGET.stem, None)
 
 
 def test_a_file_that_only_begins_like_a_model_is_refused_and_a_good_one_is_loaded(
@@ -159,12 +149,11 @@ def test_automatic_layers_are_decided_before_the_load_and_stay_automatic(
     qtbot: QtBot,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def plan(target: ModelParams, drafting: Drafting, *_: object, **__: object) -> MemoryPlan:
+    def plan(target: ModelParams, drafting: Drafting) -> MemoryPlan:
         assert isinstance(drafting, DraftModel)
-        draft = DraftModel(replace(drafting.params, n_gpu_layers=3))
-        return plan_of(replace(target, n_gpu_layers=17), draft)
+        return plan_of(target, DraftModel(replace(drafting.params, n_gpu_layers=3)))
 
-    planned(monkeypatch, models, plan)
+    planned(monkeypatch, models, plan, n_gpu_layers=17)
     world.devices.ask()
     client.emit(GPU)
     world.models.load_demo_pair()
@@ -193,10 +182,7 @@ def test_what_was_decided_for_other_servers_counts_no_more(
     qtbot: QtBot,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def plan(target: ModelParams, drafting: Drafting, *_: object, **__: object) -> MemoryPlan:
-        return plan_of(replace(target, n_gpu_layers=17), drafting)
-
-    planned(monkeypatch, models, plan)
+    planned(monkeypatch, models, n_gpu_layers=17)
     world.models.load(Pair(ModelParams("/m/a.gguf")))
     client.finish_load()
     n_loads, server = len(world.loads), "127.0.0.1:50052"
@@ -227,10 +213,7 @@ def test_an_automatic_context_is_decided_where_memory_is_short(
     free: int,
     n_ctx: int,
 ) -> None:
-    def plan(target: ModelParams, drafting: Drafting, *_: object, **__: object) -> MemoryPlan:
-        return plan_of(replace(target, n_ctx=768), drafting)
-
-    planned(monkeypatch, models, plan)
+    planned(monkeypatch, models, n_ctx=768)
     world.n_free = free
     world.devices.ask()
     client.emit(CPU)
@@ -250,7 +233,7 @@ def test_where_there_is_no_plan_the_engine_decides(
     qtbot: QtBot,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def plan(*_: object, **__: object) -> MemoryPlan:
+    def plan(*_: object) -> MemoryPlan:
         raise UserError("odd", "It cannot be told.")
 
     planned(monkeypatch, models, plan)
@@ -286,13 +269,13 @@ def test_a_pair_that_finds_no_room_is_helped_by_its_plan(
     *,
     has_remedy: bool,
 ) -> None:
-    def plan(target: ModelParams, drafting: Drafting, *_: object, **__: object) -> MemoryPlan:
+    def plan(target: ModelParams, drafting: Drafting) -> MemoryPlan:
         assert isinstance(drafting, DraftModel)
         way = DraftModel(replace(drafting.params, kv_type_k="q8_0"))
         remedy = MemoryRemedy("draft-cache", "Keep the draft's cache in q8_0.", target, way)
         return replace(plan_of(target, drafting, free=GIB), remedies=(remedy,))
 
-    planned(monkeypatch, models, plan if has_remedy else None)
+    planned(monkeypatch, models, plan if has_remedy else plan_of)
     world.devices.ask()
     client.emit(CPU)
     world.models.reload()

@@ -85,20 +85,3 @@ def test_what_was_used_comes_first_and_what_is_off_last() -> None:
     index.note_used(one)
     assert [row.command for row in index.rows("")][:2] == [one, two]
     assert index.rows("xyz") == []
-
-
-@pytest.mark.parametrize(
-    ("text", "title", "places"),
-    [
-        ("abc", "a-b-c", (0, 2, 4)),
-        ("abc", "acb", None),
-        ("chats", "chat", None),
-        ("NEW Ch", "new chat", (0, 1, 2, 4, 5)),
-        ("  ", "anything", ()),
-    ],
-)
-def test_letters_stand_in_their_order_whatever_their_case(
-    text: str, title: str, places: tuple[int, ...] | None
-) -> None:
-    match = CommandQuery(text).match(title)
-    assert (match.places if match is not None else None) == places

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING
 
 from declared_values import OTHER_SETTINGS as OTHER
@@ -23,7 +23,9 @@ def test_the_values_differ_from_the_defaults() -> None:
 def test_every_setting_outlives_a_window_that_changes_none(
     make_program: Callable[..., Program], paceline_home: Path
 ) -> None:
-    program = make_program(OTHER)
+    broken = replace(OTHER.window, geometry="!!! no base64 !!!")
+    program = make_program(replace(OTHER, window=broken))
+    assert program.window.isVisible(), "geometry that cannot be read does no harm"
     program.window.close()
     saved = load_settings(paceline_home / "config" / "settings.json").settings
     lost = {
@@ -34,7 +36,7 @@ def test_every_setting_outlives_a_window_that_changes_none(
     }
     assert lost == {}
     assert saved.strategies[:2] == OTHER.strategies
-    assert saved.window.geometry
+    assert saved.window.geometry not in ("", broken.geometry)
     for field in fields(WindowSettings):
         if field.name != "geometry":
             assert getattr(saved.window, field.name) == getattr(OTHER.window, field.name)

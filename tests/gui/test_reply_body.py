@@ -33,6 +33,11 @@ TEXT = "<think>\nFirst the **file**.\n</think>\n\nUse `tomllib`."
 
 
 @pytest.fixture
+def known_tokens() -> Provenance:
+    return Provenance()
+
+
+@pytest.fixture
 def body(qtbot: QtBot, known_tokens: Provenance) -> Iterator[ReplyBody]:
     yield from shown_body(qtbot, known_tokens)
 
@@ -121,26 +126,6 @@ def test_a_reply_of_reasoning_alone_is_unfolded_unless_the_user_folded_it(
     assert body.answer_text == ""
 
 
-def test_both_have_their_colours_and_tell_where_they_came_from(
-    body: ReplyBody, known_tokens: Provenance
-) -> None:
-    grow(body, known_tokens, TEXT)
-    body.show_source(TEXT, is_final=True)
-    body.reasoning[0].unfold()
-    view = body.reasoning[0].view
-    assert view is not None
-    shown = view.toPlainText()
-    spans = [shown[span.start : span.end].strip() for span in view.content.spans]
-    assert spans == ["First the file."]
-    for word, step, source in (("file", 3, "draft"), ("the", 2, "target")):
-        record = view.content.record_at(shown.index(word))
-        assert record is not None
-        assert (record.step.step, record.trace.source) == (step, source)
-    assert [body.answer.toPlainText()[s.start : s.end] for s in body.answer.content.spans] == [
-        "Use"
-    ]
-
-
 def test_the_template_opened_the_reasoning(body: ReplyBody) -> None:
     body.show_source("First the file.")
     assert body.plain_text == "First the file."
@@ -187,19 +172,6 @@ def marked(view: MessageView, hits: Hits) -> list[str]:
     signs = view.document().characterAt
     texts = ["".join(signs(place) for place in range(span.start, span.end)) for span in spans]
     return [text for text in texts if text]
-
-
-def test_another_text_takes_its_place_and_the_caret_is_where_it_grows(
-    body: ReplyBody, known_tokens: Provenance
-) -> None:
-    grow(body, known_tokens, TEXT)
-    body.set_caret(True)
-    with_caret = body.answer.grab().toImage()
-    body.set_caret(False)
-    assert body.answer.grab().toImage() != with_caret
-    body.show_source("No reasoning here.", is_final=True)
-    assert body.reasoning == ()
-    assert body.plain_text == body.answer_text == "No reasoning here."
 
 
 def test_countless_turns_of_thought_are_a_few_sections(body: ReplyBody) -> None:
@@ -265,28 +237,7 @@ def test_what_was_found_is_marked(body: ReplyBody) -> None:
     assert view.grab().toImage() != before
 
 
-def test_the_frame_of_a_hit_hides_no_full_stop(body: ReplyBody) -> None:
-    text = "This was answer 50."
-    body.show_source(text, is_final=True)
-    body.mark(hits_in(text, phrase("answer 50"), 0))
-    end = body.answer.cursorRect(body.answer.document().find("."))
-    picture = body.answer.viewport().grab().toImage()
-    column = [picture.pixelColor(end.left() - 2, y) for y in range(end.top(), end.bottom())]
-    dark = [colour for colour in column if colour.alpha() > 128 and colour.lightness() < 100]
-    assert 0 < len(dark) < 5, "a stop, and no line from top to bottom"
-
-
 # ------------------------------------------------------------------------------------ in the chat
-
-
-def test_unfolding_moves_what_stands_below(chat: ChatView, qtbot: QtBot) -> None:
-    reply = finished(chat, "<think>\n" + "A thought.\n\n" * 8 + "</think>\n\nYes")
-    settle(qtbot)
-    before = reply.height()
-    reply.parts.reasoning[0].header.click()
-    qtbot.waitUntil(lambda: reply.height() > before + 100)
-    reply.parts.reasoning[0].header.click()
-    qtbot.waitUntil(lambda: reply.height() == before)
 
 
 def test_code_is_saved_by_the_view_above(chat: ChatView, qtbot: QtBot) -> None:
@@ -304,8 +255,3 @@ def test_pictures_are_shown_by_their_description(chat: ChatView, qtbot: QtBot) -
     settle(qtbot)
     assert reply.plain_text.split() == ["A", "loop", "x"]
     assert reply.body.tool_tip_at(QPoint(30, 8)).endswith("\nhttps://a.org/x.png")
-
-
-@pytest.fixture
-def known_tokens() -> Provenance:
-    return Provenance()

@@ -3,41 +3,30 @@
 from __future__ import annotations
 
 import datetime
-from itertools import groupby
-from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from PySide6.QtCore import QEvent, QLocale, QPoint, Qt, QTranslator
-from PySide6.QtGui import QGuiApplication, QHelpEvent
+from PySide6.QtCore import QLocale, QTranslator
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication, QScrollArea
 
-from gui.clocks import let_pass
 from gui.fake_client import STATS, FakeClient, plain_step, step_of
 from paceline import paths
 from paceline.chat.advice import Advice
-from paceline.chat.pair import Pair
-from paceline.engine.draft import grammar_drafter
 from paceline.engine.draft.strategy import strategy_named
-from paceline.gui.chat.messages.reply_view import ReplyView
-from paceline.gui.chat.view import MIN_WIDTH as CHAT_MIN_WIDTH
 from paceline.gui.conversations.model import ChatGroups
-from paceline.gui.kit import labels
-from paceline.gui.kit.fields import SliderField
 from paceline.gui.kit.labels import (
     MAX_UNBROKEN_LETTERS,
     ZERO_WIDTH_SPACE,
     BreakingLabel,
-    ElidedLabel,
     with_soft_breaks,
     without_soft_breaks,
 )
 from paceline.gui.kit.translation import install_language
 from paceline.gui.panel import MIN_WIDTH
-from paceline.messages import TurnFailed
-from paceline.params import ModelParams, Strategy
+from paceline.params import Strategy
 from paceline.sentence import sentence
 from paceline.settings import Settings
 
@@ -62,29 +51,6 @@ def test_soft_breaks_change_nothing_that_is_seen(text: str) -> None:
         assert broken == text, "short words stay whole"
 
 
-def test_a_name_that_is_cut_off_has_an_ellipsis_and_is_shown_on_hover(
-    qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    told: list[str] = []
-    tips = SimpleNamespace(showText=lambda _at, text, _widget: told.append(text))
-    monkeypatch.setattr(labels, "QToolTip", tips)
-    label = ElidedLabel(400)
-    qtbot.addWidget(label)
-    label.setText("a name with a few words")
-    label.resize(label.sizeHint())
-    label.show()
-    asked = QHelpEvent(QEvent.Type.ToolTip, QPoint(4, 4), QPoint(4, 4))
-    label.event(asked)
-    assert (label.shown_text, told) == (label.text(), [])
-    font = label.font()
-    font.setPixelSize(2 * label.fontInfo().pixelSize())
-    label.setFont(font)
-    assert "…" in label.shown_text
-    assert label.fontMetrics().horizontalAdvance(label.shown_text) <= label.width()
-    label.event(asked)
-    assert told == [label.text()]
-
-
 @pytest.mark.grid(short=3)
 @pytest.mark.parametrize("size", [11, 14, 20])
 @pytest.mark.qt_log_ignore("This plugin does not support")
@@ -94,19 +60,12 @@ def test_the_panel_and_dialogs_fit_in_every_language_and_size(
     program = make_program(Settings(font_px=size, was_welcomed=True))
     program.window.resize(1500, 900)
     client.finish_load()
-    fill(program, client, qtbot)
     panel = program.window.panel
-    assert panel.minimumWidth() == max(MIN_WIDTH, round(MIN_WIDTH * size / 14))
-    assert surplus_px(program) <= 0
+    for form in range(3):
+        fill(program, client, qtbot, form)
+        assert panel.minimumWidth() == max(MIN_WIDTH, round(MIN_WIDTH * size / 14))
+        assert surplus_px(program) <= 0
     assert len(panel.plot.title.shown_text) >= 12
-    if language != "longer" and size == 14:
-        for tab in ("speed", "chat"):
-            panel.show_tab(tab)
-            qtbot.wait(20)
-            fields = [field for field in panel.findChildren(SliderField) if field.isVisible()]
-            assert len(fields) > 4
-            assert all(field.label.shown_text == field.label.text() for field in fields)
-            assert min(field.slider.width() for field in fields) > 240
     panel.picker.menu.own_wanted.emit()
     program.window.actions_.settings.trigger()
     for dialog in (panel.picker.chain.dialog, program.settings_controller.dialog):
@@ -128,7 +87,7 @@ def test_what_is_copied_has_no_soft_breaks(qtbot: QtBot) -> None:
     assert QGuiApplication.clipboard().text() == path
 
 
-def fill(program: Program, client: FakeClient, qtbot: QtBot, form: int = 0) -> None:
+def fill(program: Program, client: FakeClient, qtbot: QtBot, form: int) -> None:
     """Show in the panel all that is long."""
     panel = program.window.panel
     panel.open_only(("details", "drafters", "more"))
@@ -193,125 +152,6 @@ def language(request: pytest.FixtureRequest, qapp: QApplication) -> Iterator[str
     QLocale.setDefault(QLocale.c())
 
 
-@pytest.mark.qt_log_ignore("This plugin does not support")
-def test_whatever_is_long_the_panel_fits_and_the_list_gives_it_lines(
-    make_program: Callable[..., Program], client: FakeClient, qtbot: QtBot
-) -> None:
-    program = make_program()
-    client.finish_load()
-    for form in range(3):
-        fill(program, client, qtbot, form)
-        assert program.window.panel.minimumWidth() == MIN_WIDTH
-        assert surplus_px(program) <= 0
-    picker = program.window.panel.picker
-    picker.menu.chosen.emit("")  # all of them
-    rows = {
-        name: picker.menu.list.sizeHintForRow(row) for row, name in enumerate(picker.menu.listed())
-    }
-    picker.menu.hide()
-    assert rows[LONG_CHAIN] >= rows["suffix+ngram-mod+draft"] + 12
-    picker.menu.own_wanted.emit()
-    dialog = picker.chain.dialog
-    assert dialog is not None
-    first = next(iter(dialog.boxes.values()))
-    qtbot.waitUntil(lambda: dialog.focusWidget() is first)
-    dialog.reject()
-
-
-def test_panes_are_as_wide_as_they_were_after_a_narrow_window(
-    program: Program, qtbot: QtBot
-) -> None:
-    window = program.window
-    window.resize(1600, 900)
-    qtbot.wait(20)
-    before = window.sidebar.width(), window.panel.width()
-    for _ in range(2):
-        window.resize(640, 900)
-        qtbot.wait(20)
-        assert not window.panes.is_shown("sidebar")
-        window.resize(1600, 900)
-        qtbot.waitUntil(lambda: (window.sidebar.width(), window.panel.width()) == before)
-
-
-def test_a_long_path_in_an_error_keeps_the_chat_as_wide_as_it_was(
-    program: Program, client: FakeClient, qtbot: QtBot
-) -> None:
-    program.chat.send("Hello?")
-    client.emit(TurnFailed("decode", f"“/tmp/{LONG_WORD}” is broken.", LONG_WORD))
-    qtbot.wait(50)
-    reply = program.window.chat_pane.chat.findChildren(ReplyView)[-1]
-    assert reply.minimumSizeHint().width() < CHAT_MIN_WIDTH
-
-
-def test_the_fields_of_the_drafters_follow_their_card_in_the_tab_order(
-    program: Program, qtbot: QtBot
-) -> None:
-    card = program.window.panel.draft_settings
-    program.window.panel.open_only(("details", "drafters"))
-    program.speculation.use(strategy_named("suffix+draft"))
-    qtbot.waitUntil(lambda: all(field.isVisible() for field in card.fields.values()))
-    card.presets.setFocus()
-    reached: list[str] = []
-    while not reached or reached[-1]:  # until the card is left
-        before = QApplication.focusWidget()
-        assert before is not None
-        qtbot.keyClick(before, Qt.Key.Key_Tab)
-        now = QApplication.focusWidget()
-        assert now is not None
-        fields = card.fields.items()
-        around = (n for n, f in fields if f.isAncestorOf(now) or now is f.automatic)
-        reached.append(next(around, ""))
-    assert [name for name, _ in groupby(reached)] == [*card.fields, ""]
-    assert min(reached.count(name) for name in card.fields) >= 2, "a slider and a number each"
-
-
-def test_the_context_is_counted_while_a_reply_grows(program: Program, client: FakeClient) -> None:
-    program.chat.send("Hello?")
-    client.start_turn()
-    client.emit(step_of("x", 0))
-    client.emit(step_of("y", 1))
-    let_pass(program.context_meter)
-    assert program.window.chat_pane.composer.meter.toolTip().startswith("14 of 2,048")
-
-
-def test_forced_tokens_of_a_grammar_are_no_strategy(program: Program, client: FakeClient) -> None:
-    program.speculation.use(strategy_named("draft"))
-    program.chat.send("Hello?")
-    client.start_turn()
-    client.emit(step_of("x", 0))
-    client.emit(step_of("x", 1, drafter=grammar_drafter.INFO.id))
-    client.finish_turn("xx")
-    assert program.live.headline.sentence.startswith(grammar_drafter.INFO.title)
-
-
-def test_names_of_models_keep_room_in_a_narrow_bar_and_are_whole_elsewhere(
-    program: Program, client: FakeClient, qtbot: QtBot
-) -> None:
-    bar = program.window.model_bar
-    names = program.pair.target_name, program.pair.draft_name
-    between = bar.between.text()
-    assert (bar.target.text(), bar.draft.text()) == names
-    wide, hint = bar.sizeHint().width(), bar.sizeHint()
-    for share in (9, 8, 6, 5, 4):
-        bar.setFixedWidth(wide * share // 10)
-        qtbot.waitUntil(lambda: bar.width() == bar.maximumWidth())
-        assert bar.between.text() == "+"
-        assert bar.target.text() != bar.draft.text(), share
-        assert bar.sizeHint() == hint, "or it would change to and fro"
-    assert "…" in bar.target.text()
-    assert all(name in bar.accessibleName() for name in names)
-    bar.setFixedWidth(wide)
-    qtbot.waitUntil(lambda: bar.between.text() == between)
-    assert (bar.target.text(), bar.draft.text()) == names
-    bar.setMinimumWidth(0)
-    bar.setMaximumWidth(QWIDGETSIZE_MAX)
-    program.window.resize(1366, 768)
-    program.models.load_models(Pair(ModelParams("/m/SmolLM2-135M-Instruct-Q4_1.gguf")))
-    client.finish_load()
-    assert bar.target.text() == "SmolLM2-135M-Instruct-Q4_1"
-    qtbot.waitUntil(lambda: bar.target.width() >= bar.target.sizeHint().width())
-
-
 def test_a_chat_without_a_time_stands_last_and_under_no_month() -> None:
     groups = ChatGroups(datetime.date(2026, 11, 21))
     undated = groups.heading(0.0)
@@ -319,6 +159,3 @@ def test_a_chat_without_a_time_stands_last_and_under_no_month() -> None:
     oldest = groups.heading(datetime.datetime(1999, 5, 3, tzinfo=datetime.UTC).timestamp())
     assert "1999" in oldest.name
     assert 0.0 < undated.end_s <= oldest.begin_s
-
-
-QWIDGETSIZE_MAX = 16_777_215

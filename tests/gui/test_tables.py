@@ -7,11 +7,9 @@ from typing import TYPE_CHECKING
 import pytest
 from PySide6.QtGui import QTextTable
 
-from gui.chat_help import committed, settle, shown_body, token
-from paceline.gui.chat.markdown.paint import code_card
+from gui.chat_help import shown_body
 from paceline.gui.chat.markdown.provenance import Provenance
 from paceline.gui.kit.labels import ZERO_WIDTH_SPACE
-from paceline.gui.look.colours import LIGHT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,13 +17,6 @@ if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
 
     from paceline.gui.chat.messages.reply_body import ReplyBody
-
-TABLE = """\
-| Name | Value | What it is about |
-|------|-------|------------------|
-| a | `none` | a sentence that is too long for a column, so that it has to break twice or more |
-| b | none | a_word_without_any_place_to_break_that_is_longer_than_a_column_can_be |
-"""
 
 
 @pytest.fixture
@@ -42,29 +33,6 @@ def table_of(body: ReplyBody) -> QTextTable:
     frames = body.answer.document().rootFrame().childFrames()
     (table,) = (frame for frame in frames if isinstance(frame, QTextTable))
     return table
-
-
-def test_code_stands_below_the_table_before_it(body: ReplyBody) -> None:
-    text = f"{TABLE}\n```python\nx = 1\n```\n"
-    for end in range(0, len(text), 7):
-        body.show_source(text[:end])
-    body.show_source(text, is_final=True)
-    document = body.answer.document()
-    cell = table_of(body).cellAt(2, 2).lastCursorPosition().block()
-    bottom = document.documentLayout().blockBoundingRect(cell).bottom()
-    (code,) = (mark for mark in body.answer.content.marks if mark.kind == "code_block")
-    assert 8 < code_card(document, code).top() - bottom < 40
-
-
-def test_narrow_columns_keep_their_words_whole(body: ReplyBody) -> None:
-    body.resize(420, 1)
-    body.show_source(TABLE, is_final=True)
-    table = table_of(body)
-    for row in range(table.rows()):
-        for column in (0, 1):
-            block = table.cellAt(row, column).firstCursorPosition().block()
-            assert block.layout().lineCount() == 1, block.text()
-    assert table.cellAt(1, 2).firstCursorPosition().block().layout().lineCount() > 1
 
 
 NAMES = """\
@@ -112,25 +80,6 @@ def test_places_to_break_that_a_text_has_are_copied(body: ReplyBody) -> None:
     assert body.plain_text == whole
     body.answer.selectAll()
     assert body.answer.createMimeDataFromSelection().text().split() == whole.split()
-
-
-def test_tokens_have_their_colour_in_the_head_of_a_table(
-    body: ReplyBody, known_tokens: Provenance, qtbot: QtBot
-) -> None:
-    end = TABLE.index(" |")
-    tokens = token(2, "target", -1), token(3), token(end, position=1)
-    known_tokens.add(committed("", *tokens, step=1, n_drafted=2))
-    body.show_source(TABLE, is_final=True)
-    settle(qtbot)
-    cell = table_of(body).cellAt(0, 0).firstCursorPosition()
-    place = body.answer.cursorRect(cell)
-    image = body.grab().toImage()
-    colours = {
-        image.pixelColor(x, y).name()
-        for x in range(place.left(), place.left() + 12)
-        for y in range(place.top(), place.bottom())
-    }
-    assert LIGHT.accent_soft.lower() in colours
 
 
 def test_plain_text_has_what_is_only_painted(body: ReplyBody) -> None:

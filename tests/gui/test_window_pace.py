@@ -5,20 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from PySide6.QtCore import QEvent, QObject, QTimer
+from PySide6.QtCore import QTimer
 from PySide6.QtGui import QTextDocument
-from PySide6.QtWidgets import QApplication, QWidget
 
 from gui.chat_help import begin_reply, committed, settle, shown_chat, token
-from gui.fake_client import step_of
-from paceline.engine.draft import registry
 from paceline.gui.chat.markdown.document import MarkdownDocument
 from paceline.gui.chat.messages.message_item import ShownMessage
 from paceline.gui.chat.messages.reply_view import PIECE_CHARS, ReplyView
-from paceline.gui.help.palette import PaletteSheet
-from paceline.gui.plot.speed_plot import SpeedPlot
 from paceline.gui.state.live import TICKS_PER_REFRESH, LiveFigures
-from paceline.gui.state.metrics import StepMetrics
 from paceline.gui.state.sources import Sources
 
 if TYPE_CHECKING:
@@ -38,20 +32,6 @@ def chat(qtbot: QtBot) -> Iterator[ChatView]:
     yield from shown_chat(qtbot)
 
 
-class Events(QObject):
-    """Counts the events of one kind that an object gets."""
-
-    def __init__(self, watched: QObject, kind: QEvent.Type) -> None:
-        super().__init__()
-        self.n = 0
-        self._watched, self._kind = watched, kind
-        watched.installEventFilter(self)
-
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802  Qt calls it so
-        self.n += watched is self._watched and event.type() == self._kind
-        return False
-
-
 def test_a_long_reply_is_opened_in_pieces(chat: ChatView, qtbot: QtBot) -> None:
     question = ShownMessage("question", "user", "Tell me everything.")
     chat.show_path([question, ShownMessage("reply", "assistant", LONG)])
@@ -67,28 +47,6 @@ def test_a_long_reply_is_opened_in_pieces(chat: ChatView, qtbot: QtBot) -> None:
     at_once.flush()
     assert reply.body.toPlainText() == at_once.body.toPlainText()
     assert reply.body.content.marks == at_once.body.content.marks
-
-
-def test_what_needs_the_whole_text_gets_it(chat: ChatView) -> None:
-    chat.show_path([ShownMessage("reply", "assistant", LONG)])
-    reply = chat.reply_view("reply")
-    assert reply is not None
-    assert reply.is_partly_shown
-    assert reply.plain_text.endswith("The end.")
-    assert not reply.is_partly_shown
-
-
-def test_a_reply_that_ended_otherwise_is_shown_anew(chat: ChatView, qtbot: QtBot) -> None:
-    reply = begin_reply(chat)
-    reply.append(committed("Something else. " * 40))
-    reply.flush()
-    reply.finish(LONG)
-    assert not reply.is_partly_shown, "nothing of this text is shown yet"
-    reply.flush_piece()
-    assert reply.is_partly_shown
-    assert reply.body.toPlainText().startswith("Some bold words")
-    qtbot.waitUntil(lambda: not reply.is_partly_shown, timeout=20_000)
-    assert reply.body.toPlainText().endswith("The end.")
 
 
 def test_leaving_a_chat_ends_its_pieces(chat: ChatView, qtbot: QtBot) -> None:
@@ -130,46 +88,6 @@ def test_only_new_text_is_cleaned_and_nothing_is_mixed_up() -> None:
     content.finish("ONE\x0bTWO THREE\x0bFOUR")
     content.write("one\x0btwo three\x0bfour five")
     assert document.toPlainText() == "one two three four five"
-
-
-def test_the_palette_watches_the_window_only_while_it_is_open(program: Program) -> None:
-    sheet = program.help.palette
-    assert isinstance(sheet, PaletteSheet)
-    window = program.window
-    for _ in range(2):
-        program.window.actions_.palette.trigger()
-        at = sheet.geometry()
-        window.resize(window.width() + 40, window.height())
-        assert sheet.geometry() != at, "it keeps its place in the middle"
-        sheet.leave()
-        at = sheet.geometry()
-        window.resize(window.width() + 40, window.height())
-        assert sheet.geometry() == at
-
-
-def test_a_refresh_paints_each_plot_once(qtbot: QtBot) -> None:
-    metrics = StepMetrics(Sources(registry.available()))
-    host = QWidget()  # the offscreen plug-in knows no smallest sizes of windows
-    qtbot.addWidget(host)
-    plot = SpeedPlot(metrics, Sources(), parent=host)
-    plot.resize(320, 300)
-    host.resize(400, 400)
-    host.show()
-    metrics.push(step_of("x", 0))
-    for number in range(1, 9):
-        metrics.push(step_of("xyz", number, drafter="draft"))
-    plot.refresh(20.0)
-    settle(qtbot)
-    paints = [
-        Events(canvas.viewport(), QEvent.Type.Paint)
-        for canvas in (plot.bars_canvas, plot.line_canvas)
-    ]
-    for number in range(9, 14):
-        metrics.push(step_of("xyz", number, drafter="draft"))
-        plot.refresh(20.0 + number)
-        for _ in range(4):
-            QApplication.processEvents()
-    assert [events.n for events in paints] == [5, 5]
 
 
 def test_figures_come_slower_than_the_plot(program: Program) -> None:

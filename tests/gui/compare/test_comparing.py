@@ -5,17 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from PySide6.QtGui import QContextMenuEvent
-from PySide6.QtWidgets import QApplication, QMenu
 
 from gui.compare.turns import turn
 from gui.fake_client import FakeClient
 from paceline.chat.pair import Pair
 from paceline.conversation import Folder
-from paceline.gui.chat.messages.user_bubble import UserBubble
 from paceline.gui.compare.dialog import CompareDialog
-from paceline.gui.help.palette import actions_of
-from paceline.messages import Chat, LoadPair, ModelParams, Reset, StartTurn, Strategy
+from paceline.messages import LoadPair, ModelParams, Reset, StartTurn, Strategy
 from paceline.params import Prompting
 from paceline.settings import ModelPrompting
 
@@ -94,54 +90,15 @@ def test_nothing_is_in_the_chat_until_a_reply_is_used(asked: Program, client: Fa
     dialog.close()
 
 
-def test_columns_are_named_by_that_in_which_they_differ(asked: Program) -> None:
-    dialog = opened(asked)
-    strategies, settings, _ = dialog.sides[1].fields
-    strategies.setCurrentIndex(dialog.sides[0].fields[0].currentIndex())
-    settings.setCurrentIndex(settings.findText("Greedy"))
-    dialog.start.click()
-    titles = [column.words["title"] for column in (dialog.columns.left, dialog.columns.right)]
-    assert titles == ["Settings of this chat", "Greedy"]
-    dialog.close()
-
-
-def test_a_preset_is_one_sides_alone(asked: Program, client: FakeClient) -> None:
-    dialog = opened(asked)
-    field = dialog.sides[1].fields[1]
-    field.setCurrentIndex(field.findText("Greedy"))
-    dialog.start.click()
-    left, right = (ticket.command for ticket in turns(client))
-    assert isinstance(left, StartTurn)
-    assert isinstance(right, StartTurn)
-    assert (right.sampling.temperature, left.seed) == (0.0, right.seed)
-    assert left.sampling == asked.shown.settings.sampling
-    dialog.close()
-
-
-def test_the_instructions_of_the_chats_folder_are_on_both_sides(
-    asked: Program, client: FakeClient
-) -> None:
-    asked.session.put_folder(Folder("f", "Work", "Answer in verse."))
-    asked.session.move(asked.shown.id, "f")
-    dialog = opened(asked)
-    field = dialog.sides[1].fields[1]
-    field.setCurrentIndex(field.findText("Greedy"))
-    dialog.start.click()
-    for ticket in turns(client):
-        assert isinstance(ticket.command, StartTurn)
-        assert isinstance(ticket.command.prompt, Chat)
-        first = ticket.command.prompt.messages[0]
-        assert (first.role, first.text) == ("system", "Answer in verse.")
-    dialog.close()
-
-
-def test_other_models_have_the_prompting_that_is_kept_for_them(
+def test_other_models_have_the_prompting_that_is_kept_for_them_and_both_the_folders_instructions(
     asked: Program, client: FakeClient, qtbot: QtBot, tmp_path: Path
 ) -> None:
     file = tmp_path / "other.gguf"
     file.write_bytes(b"GGUF")
     kept = ModelPrompting("other.gguf", Prompting("{{ messages }}"))
     asked.settings.set("promptings", (kept,))
+    asked.session.put_folder(Folder("f", "Work", "Answer in verse."))
+    asked.session.move(asked.shown.id, "f")
     asked.saved_pairs.remember(Pair(ModelParams(str(file))))
     dialog = opened(asked)
     field = dialog.sides[1].fields[2]
@@ -151,6 +108,8 @@ def test_other_models_have_the_prompting_that_is_kept_for_them(
     left, right = (ticket.command for ticket in turns(client))
     assert isinstance(left, StartTurn)
     assert isinstance(right, StartTurn)
+    firsts = [side.prompt.messages[0].text for side in (left, right)]  # type: ignore[union-attr]
+    assert firsts == ["Answer in verse."] * 2, "the instructions of the chat's folder"
     assert right.prompt.prompting == kept.prompting  # type: ignore[union-attr]
     assert left.prompt.prompting == Prompting()  # type: ignore[union-attr]
     loads = [command.target.path for command in client.all(LoadPair)]
@@ -167,40 +126,9 @@ def test_closing_the_dialog_stops_what_runs(asked: Program, client: FakeClient) 
     assert asked.comparing.dialog is None
 
 
-def test_it_says_why_it_cannot_begin(asked: Program, client: FakeClient) -> None:
-    dialog = opened(asked)
-    assert dialog.start.isEnabled()
-    asked.loader.reload()
-    assert not dialog.start.isEnabled()
-    client.finish_load()
-    assert dialog.start.isEnabled()
-    dialog.close()
-
-
 def test_a_chat_without_a_question_says_so(program: Program) -> None:
     told: list[str] = []
     program.notices.posted.connect(lambda notice: told.append(notice.message))
     program.window.actions_.answer_twice.trigger()
     assert program.comparing.dialog is None
     assert told == ["Ask something first; then compare two answers."]
-
-
-@pytest.mark.qt_log_ignore("This plugin does not support")
-def test_the_palette_and_a_questions_menu_offer_it(
-    asked: Program,
-) -> None:
-    offered = [action for _, action in actions_of(asked.window.menus)]
-    assert asked.window.actions_.answer_twice in offered
-    bubbles = asked.window.chat_pane.chat.findChildren(UserBubble)
-    bubble = next(each for each in bubbles if each.isVisible())
-    at = bubble.rect().center()
-    event = QContextMenuEvent(QContextMenuEvent.Reason.Mouse, at, bubble.mapToGlobal(at))
-    QApplication.sendEvent(bubble, event)
-    menu = QApplication.activePopupWidget()
-    assert isinstance(menu, QMenu)
-    (action,) = (action for action in menu.actions() if action.text() == "Compare…")
-    action.trigger()
-    menu.close()
-    dialog = asked.comparing.dialog
-    assert dialog is not None
-    dialog.close()

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
-from gui.test_engine_process import notice, wait_for_end, wait_until_ready
+from gui.test_engine_process import notice
 from paceline.chat.pair import Pair
 from paceline.engine.model.rpc_servers import ServerAnswer
 from paceline.figures import ServerProblem
@@ -15,12 +14,9 @@ from paceline.gui.machines import servers
 from paceline.messages import EngineDied, LoadFailed, LoadPair
 from paceline.params import DraftModel, ModelParams
 from paceline.settings import KeptServer
-from rpc_servers import rpc_servers
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from pytestqt.qtbot import QtBot
+    from collections.abc import Sequence
 
     from gui.fake_client import FakeClient
     from paceline.chat.reply import Reply
@@ -77,17 +73,6 @@ def test_a_load_without_the_lost_server_is_one_click(window: Program, client: Fa
     assert bar(window).isHidden()
 
 
-def test_long_names_stand_in_the_notice_and_not_on_its_button(
-    window: Program, client: FakeClient
-) -> None:
-    lost = tuple(replaced(LOST, f"box-{i}.department.example:50052") for i in range(2))
-    window.models.load_models(Pair(ModelParams("/m/a.gguf")))
-    client.emit(LoadFailed("rpc-server", LOST.message, LOST.hint, lost=lost))
-    assert bar(window).action.text() == "Load without lost servers"
-    bar(window).action.click()
-    assert client.last(LoadPair).target == ModelParams("/m/a.gguf")
-
-
 def test_a_load_can_be_tried_again_when_the_server_is_back(
     window: Program, client: FakeClient
 ) -> None:
@@ -128,42 +113,6 @@ def test_a_server_that_dies_in_mid_reply_costs_the_rest_alone(
     window.chat.regenerate()
     client.reply("A tuple …")
     assert window.shown.conversation.path()[-1].text == "A tuple …"
-
-
-def test_the_window_outlives_a_real_server(
-    make_real: Callable[..., Program], qtbot: QtBot, allow_warnings: Callable[[str], None]
-) -> None:
-    allow_warnings(r"^paceline\.hosting\.")
-    with rpc_servers() as (server,):
-        program = make_real("thread", max_tokens=1200)
-        program.start()
-        wait_until_ready(program, qtbot)
-        program.settings.set("rpc_servers", (KeptServer(server.endpoint),))
-        placed = replace(program.models.demo.target, device="RPC0", n_gpu_layers=4)
-        program.models.load(replace(program.models.demo, target=placed))
-        wait_until_ready(program, qtbot)
-        steps: list[str] = []
-        program.signals.grew.connect(lambda _, step: steps.append(step.text))
-        assert program.chat.send("Tell me everything about files, please, at length.")
-        reply = active(program)
-        qtbot.waitUntil(lambda: len(steps) > 3, timeout=30_000)
-        server.process.kill()
-        server.process.wait()
-        wait_for_end(reply, qtbot)
-    assert reply.text == "".join(steps)
-    assert reply.error is not None
-    assert reply.error.code == "engine-died"
-    qtbot.waitUntil(lambda: bool(notice(program)))
-    assert server.endpoint in notice(program)
-    assert bar(program).action.text() == f"Load without {server.endpoint}"
-    bar(program).action.click()
-    wait_until_ready(program, qtbot)
-    assert program.settings.settings.used_servers == ()
-    assert program.chat.send("What is a list?")
-    again = active(program)
-    program.session.stop()
-    wait_for_end(again, qtbot)
-    assert again.error is None
 
 
 def active(program: Program) -> Reply:

@@ -56,32 +56,31 @@ def test_a_reply_comes_from_the_windows_engine(
     assert program.session.summaries == (), "a program's request is no chat"
 
 
-def test_replies_are_drawn_as_the_default_preset_says(
+def test_requests_are_answered_as_settings_and_the_default_preset_say(
     program: Program, client: FakeClient, asker: Asker, serve: Serve, qtbot: QtBot
 ) -> None:
     preset = ReplyPreset("Calm", ReplySettings(SamplingParams(temperature=0.1), max_tokens=7))
     (name,) = program.presets.add((preset,))
     program.presets.choose(name)
     program.presets.make_default()
-    program.settings.set("serving_remembers", True)
+    program.settings.update(serving_remembers=True, serving_ignored=("^date: ",))
     serve(program)
-    asked = asker.begin()
-    turn = until_asked(qtbot, client)
-    assert turn.sampling.temperature == 0.1
-    assert turn.max_tokens == 2048, "without a limit a reply may go up to the context's end"
-    assert turn.remember
-    client.reply("Yes")
-    asker.end(asked)
-    program.settings.set("learns_from_chats", False)
-    asked = asker.begin(temperature=0.9)
-    turn = until_asked(qtbot, client, 2)
-    assert (turn.sampling.temperature, turn.remember) == (0.9, False)
-    client.reply("No")
-    asker.end(asked)
+    turns = []
+    for number, how in enumerate(({}, {"temperature": 0.9})):
+        system = {"role": "system", "content": f"date: {number}"}
+        asked = asker.begin(messages=[system, *HELLO], **how)
+        turns.append(until_asked(qtbot, client, number + 1))
+        client.reply("Yes")
+        asker.end(asked)
+        program.settings.set("learns_from_chats", False)
+    assert turns[0].max_tokens == 2048, "without a limit a reply may go up to the context's end"
+    assert [(t.sampling.temperature, t.remember) for t in turns] == [(0.1, True), (0.9, False)]
+    texts = [t.prompt.messages[0].text for t in turns if isinstance(t.prompt, Chat)]
+    assert texts == ["date: 0"] * 2, "a change of such a line is ignored"
 
 
-def test_a_program_needs_the_key_as_long_as_the_settings_say(
-    program: Program, asker: Asker, serve: Serve
+def test_a_program_needs_the_key_and_another_port_as_long_as_the_settings_say(
+    program: Program, asker: Asker, serve: Serve, qtbot: QtBot
 ) -> None:
     serve(program)
     first = asker.key
@@ -95,6 +94,15 @@ def test_a_program_needs_the_key_as_long_as_the_settings_say(
     asker.key = ""
     assert asker.ask("/v1/models").status_code == 401
     program.settings.set("serving_needs_key", False)
+    assert asker.ask("/v1/models").status_code == 200
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        other = probe.getsockname()[1]
+    program.settings.set("serving_port", other)
+    qtbot.waitUntil(lambda: program.serving.status == "on")
+    with pytest.raises(httpx2.ConnectError):
+        asker.ask("/v1/models")
+    asker.url = f"http://127.0.0.1:{other}"
     assert asker.ask("/v1/models").status_code == 200
 
 
@@ -132,21 +140,6 @@ def test_the_switch_waits_for_the_reply_under_way_and_can_be_turned_on_again(
     client.finish_turn("Yes")
     assert asker.end(asked).json()["choices"][0]["finish_reason"] == "stop"
     qtbot.waitUntil(lambda: program.serving.status == "on")
-    assert asker.ask("/v1/models").status_code == 200
-
-
-def test_another_port_takes_the_place_of_the_first(
-    program: Program, asker: Asker, serve: Serve, qtbot: QtBot
-) -> None:
-    serve(program)
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        other = probe.getsockname()[1]
-    program.settings.set("serving_port", other)
-    qtbot.waitUntil(lambda: program.serving.status == "on")
-    with pytest.raises(httpx2.ConnectError):
-        asker.ask("/v1/models")
-    asker.url = f"http://127.0.0.1:{other}"
     assert asker.ask("/v1/models").status_code == 200
 
 
@@ -254,27 +247,7 @@ def test_a_program_has_another_model_loaded_by_the_window(
     assert asker.end(asked).json()["model"] == target
 
 
-def test_the_window_closes_in_the_middle_of_a_reply(
-    make_program: Callable[..., Program],
-    client: FakeClient,
-    asker: Asker,
-    serve: Serve,
-    qtbot: QtBot,
-) -> None:
-    program = make_program()
-    client.finish_load()
-    serve(program)
-    asked = asker.begin()
-    turn = until_asked(qtbot, client)
-    client.start_turn()
-    program.window.close()
-    assert turn in client.cancelled
-    qtbot.waitUntil(asked.done)
-    assert asked.exception() is not None or asked.result().status_code >= 400
-    deliver_deletes()
-
-
-def test_it_is_on_again_at_the_next_start(
+def test_it_is_on_again_at_the_next_start_and_the_window_closes_in_the_middle_of_a_reply(
     make_program: Callable[..., Program], client: FakeClient, asker: Asker, port: int, qtbot: QtBot
 ) -> None:
     settings = Settings(was_welcomed=True, serves=True, serving_port=port, serving_key="kept-key")
@@ -284,6 +257,14 @@ def test_it_is_on_again_at_the_next_start(
     assert asker.ask("/health").status_code == 503, "no model is loaded yet"
     client.finish_load()
     assert asker.ask("/health").status_code == 200
+    asked = asker.begin()
+    turn = until_asked(qtbot, client)
+    client.start_turn()
+    program.window.close()
+    assert turn in client.cancelled
+    qtbot.waitUntil(asked.done)
+    assert asked.exception() is not None or asked.result().status_code >= 400
+    deliver_deletes()
 
 
 def test_the_light_says_who_is_answered(
@@ -308,21 +289,3 @@ def test_the_light_says_who_is_answered(
     asker.end(asked)
     qtbot.waitUntil(lambda: program.programs.n_answered == n_before + 2)
     assert light.words()[0] == "Other programs can ask"
-
-
-def test_changes_of_lines_are_ignored_as_the_settings_say(
-    program: Program, client: FakeClient, asker: Asker, serve: Serve, qtbot: QtBot
-) -> None:
-    serve(program)
-    program.settings.set("serving_ignored", ("^date: ",))
-    given = []
-    for number in range(2):
-        said = [{"role": "system", "content": f"date: {number}"}, *HELLO]
-        asked = asker.begin(messages=said)
-        until_asked(qtbot, client, number + 1)
-        prompt = client.last(StartTurn).prompt
-        assert isinstance(prompt, Chat)
-        given.append(prompt.messages[0].text)
-        client.reply("Yes")
-        asker.end(asked)
-    assert given == ["date: 0", "date: 0"]
