@@ -21,14 +21,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from paceline.catalog.models import Models
 from paceline.gui.kit.notices import Action
 from paceline.gui.look.colours import DARK, LIGHT
-from paceline.paths import Paths
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
+    from collections.abc import Iterator
 
     from pytestqt.qtbot import QtBot
 
@@ -100,25 +97,22 @@ def opened(program: Program) -> Iterator[tuple[str, QWidget]]:
     """The window, then its dialogs one by one."""
     actions = program.window.actions_
     yield "window", program.window
-    for name, action in (
-        ("settings", actions.settings),
-        ("guide", actions.guide),
-        ("shortcuts", actions.shortcuts),
-        ("about", actions.about),
+    for name, action, owner in (
+        ("settings", actions.settings, program.settings_controller),
+        ("guide", actions.guide, program.help.guide),
+        ("shortcuts", actions.shortcuts, program.help.shortcuts),
+        ("about", actions.about, program.help.about),
+        ("benchmark", actions.benchmark, program.bench),
     ):
         action.trigger()
-        own = program.settings_controller if name == "settings" else getattr(program.help, name)
-        dialog = own.dialog
-        assert dialog is not None
-        yield name, dialog
-        dialog.reject()
+        assert owner.dialog is not None
+        yield name, owner.dialog
+        owner.dialog.reject()
 
 
 @pytest.fixture
-def whole(make_program: Callable[..., Program], client: FakeClient, paceline_home: Path) -> Program:
-    """A window with a library and two chats, one of which is shown."""
-    program = make_program(models=Models(Paths.below(paceline_home), offline=True))
-    client.finish_load()
+def whole(program: Program, client: FakeClient) -> Program:
+    """A window with two chats, one of which is shown."""
     program.chat.send("First?")
     client.reply("One **two**\n\n```python\nx = 1\n```\n")
     program.window.actions_.new_chat.trigger()

@@ -12,7 +12,6 @@ from PySide6.QtWidgets import QAbstractButton, QWidget
 from gui.control_events import drafting_step, outlook, plain_step, report
 from gui.fake_client import STATS, FakeClient, model_info, perhaps
 from gui.test_run_dialog import is_filled
-from paceline.chat.decisions import mix_of
 from paceline.engine.draft import registry
 from paceline.engine.draft.strategy import parse_strategy, strategy_named
 from paceline.figures import WidthCost
@@ -33,8 +32,6 @@ from paceline.messages import (
 from paceline.params import params_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from pytestqt.qtbot import QtBot
 
     from paceline.gui.program import Program
@@ -329,28 +326,3 @@ def test_decisions_are_kept_with_the_reply(auto: Program, client: FakeClient) ->
 
 
 # ---------------------------------------------------------------------------------- a real engine
-
-
-def test_a_real_reply_by_auto(make_real: Callable[..., Program], qtbot: QtBot) -> None:
-    program = make_real("thread", strategies=("auto",), max_tokens=64)
-    program.start()
-    qtbot.waitUntil(lambda: program.pair.state.status == "ready", timeout=LOAD_MS)
-    panel = program.window.panel
-    panel.why.toggle.setChecked(True)
-    assert program.chat.send("Name the days of the week, twice.")
-    qtbot.waitUntil(lambda: program.session.active is None, timeout=REPLY_MS)
-    reply = program.live.reply
-    assert reply is not None
-    assert reply.error is None
-    decided = [step for step in reply.steps if step.decision is not None]
-    assert len(decided) == mix_of(reply.steps).n_steps == reply.stats.n_steps  # type: ignore[union-attr]
-    for step in decided:
-        n_drafted = sum(count.n_drafted for count in step.drafted)
-        assert step.decision.n_drafted == n_drafted  # type: ignore[union-attr]
-    told = program.live.report
-    assert told is not None
-    assert told.plain_s > 0
-    assert panel.headline.sentence.text()
-    assert panel.why.costs.costs[0].width == 1
-    n_used = sum(1 for known in told.drafters if known.n_judged or not known.is_open)
-    qtbot.waitUntil(lambda: len(panel.why.blocks) == n_used)

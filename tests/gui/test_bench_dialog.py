@@ -10,7 +10,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import psutil
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication, QImage
@@ -244,30 +243,6 @@ def test_a_reply_goes_first_and_a_cancel_keeps_what_was_measured(
     assert bench.dialog is None
 
 
-def test_the_death_of_the_engine_keeps_what_was_measured(
-    real: Program, qtbot: QtBot, prompts: Path, allow_warnings: Callable[[str], None]
-) -> None:
-    allow_warnings("engine's process was ended")
-    write_prompts(prompts, max_tokens=100)
-    bench = real.bench
-    dialog = opened(real, ("off", "suffix"))
-    dialog.start.click()
-    qtbot.waitUntil(
-        lambda: bench.driver.progress is not None and bench.driver.progress.n_done >= 1,
-        timeout=BENCH_MS,
-    )
-    for child in psutil.Process().children():
-        if "paceline-engine" in child.cmdline():
-            child.kill()
-    wait_for_end(bench, qtbot)
-    assert "engine stopped working" in dialog.results.details.text()
-    assert bench.report is not None
-    assert bench.report.runs
-    dialog.again.click()
-    assert not dialog.start.isEnabled()
-    assert "No model is loaded" in dialog.estimate.text()
-
-
 # ------------------------------------------------------------------------ a scripted engine
 
 
@@ -354,25 +329,6 @@ def test_a_calibration_gives_way_to_a_reply_and_is_made_again(
     dialog.close()
 
 
-def test_cancelling_ends_a_calibration(program: Program, client: FakeClient, prompts: Path) -> None:
-    dialog = opened(program, ("off", "auto"))
-    dialog.start.click()
-    client.emit(described())
-    calibrate = client.last(Calibrate)
-    dialog.results.strip.stop.click()
-    assert client.cancelled == [calibrate]
-    client.emit(Calibrated(problem="Stopped."))
-    assert not program.bench.driver.is_running
-    assert not client.all(StartTurn)
-    assert dialog.results.sentence.text() == "Cancelled."
-    assert not dialog.results.chart.isVisible()
-    assert not dialog.results.table.isVisible()
-    dialog.again.click()
-    dialog.start.click()
-    assert dialog.results.chart.isVisible()
-    dialog.close()
-
-
 def test_other_models_end_it(program: Program, client: FakeClient, prompts: Path) -> None:
     dialog = begin(program, client)
     finish(client, 5)
@@ -392,35 +348,30 @@ def test_other_models_end_it(program: Program, client: FakeClient, prompts: Path
     dialog.close()
 
 
-def test_a_failing_strategy_costs_itself_alone(
+def test_an_engine_that_dies_and_a_cancel_end_it_with_what_was_measured(
     program: Program, client: FakeClient, prompts: Path
 ) -> None:
     dialog = begin(program, client)
-    for _ in range(20):
-        if not program.bench.driver.is_running:
-            break
-        turn = next_turn(client)
-        if turn.strategy == Strategy.of("suffix"):
-            client.emit(TurnFailed("broken", "It broke.", "Try again."))
-        else:
-            client.finish_turn("text")
-    assert not program.bench.driver.is_running
-    rows = dialog.results.chart.rows
-    assert rows[0].n_runs == 4
-    assert rows[1].speedup is None
-    assert rows[1].problem == "It broke. Try again."
-    assert "It broke." in dialog.results.details.text()
-    dialog.close()
-
-
-def test_an_engine_that_dies_before_anything_is_measured(
-    program: Program, client: FakeClient, prompts: Path
-) -> None:
-    dialog = begin(program, client)
+    results = dialog.results
+    finish(client, 5)
     client.emit(EngineDied("It crashed.", "Try again."))
-    assert program.bench.report is None
-    assert "It crashed." in dialog.results.sentence.text()
-    assert dialog.results.details.text() == ""
+    assert program.bench.report is not None
+    assert len(program.bench.report.runs) == 2
+    assert "It crashed." in results.details.text()
+    assert dialog.json.isEnabled()
+    dialog.again.click()
+    assert "No model is loaded" in dialog.estimate.text()
+    program.loader.reload()
+    client.finish_load()
+    dialog.start.click()
+    client.emit(described())
+    calibrate = client.last(Calibrate)
+    results.strip.stop.click()
+    assert client.cancelled[-1] == calibrate
+    client.emit(Calibrated(problem="Stopped."))
+    assert not program.bench.driver.is_running
+    assert results.sentence.text() == "Cancelled.", "nothing was measured"
+    assert not results.chart.isVisible()
     assert not dialog.json.isEnabled()
     dialog.close()
 

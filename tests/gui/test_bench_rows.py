@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-from dataclasses import replace
-from time import perf_counter
-from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import pytest
@@ -17,22 +14,18 @@ from paceline.bench.report import to_json
 from paceline.bench.runner import Progress
 from paceline.bench.runs import Failure
 from paceline.bench.verdict import verdict
-from paceline.chat.prompt import build_messages
-from paceline.conversation import Conversation, Message
 from paceline.engine.draft import registry
 from paceline.engine.draft.strategy import strategy_named
 from paceline.errors import UserError
 from paceline.gui.bench import words
 from paceline.gui.bench.chart import ROW_PX, BenchChart, draw_chart, picture_of
-from paceline.gui.bench.choices import chat_outline, chat_workloads, contenders
+from paceline.gui.bench.choices import contenders
 from paceline.gui.bench.result_page import RATIO, WHOLE, BenchTable
 from paceline.gui.bench.rows import remarks, report_csv, rows_of
 from paceline.gui.bench.words import PLAIN, kind_of, title_of
 from paceline.gui.look.colours import LIGHT
 from paceline.gui.look.current import look
 from paceline.gui.state.speculation import SpeculationModel
-from paceline.messages import Chat
-from paceline.params import ReplySettings
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -287,29 +280,3 @@ def test_the_picture_grows_with_the_strategies_and_replaces_a_file(
     with pytest.raises(UserError, match=r"cannot be written") as caught:
         draw_chart(few, out / "chart.png")
     assert caught.value.hint
-
-
-def test_questions_of_a_long_chat_take_no_time() -> None:
-    messages = [
-        Message.of_text(
-            f"{n}", f"{n - 1}" if n else None, "assistant" if n % 2 else "user", f"Text {n}."
-        )
-        for n in range(10_000)
-    ]
-    by_id = MappingProxyType({message.message_id: message for message in messages})
-    chat = Conversation("long", messages=by_id, leaf_id="9999")
-    settings = replace(ReplySettings(), system_prompt="Be brief.")
-    began = perf_counter()
-    outline = chat_outline(chat, settings, 50)
-    counted = perf_counter()
-    workloads = chat_workloads(chat, settings, 50)
-    assert counted - began < 0.1  # with all prompts it was a multiple of this, at every click
-    assert perf_counter() - counted < 0.4
-    assert [replace(w, prompt=Chat(())) for w in workloads] == [
-        replace(w, prompt=Chat(())) for w in outline
-    ]
-    assert [w.prompt.messages[0].text for w in outline] == [
-        f"Text {n}." for n in range(9_900, 10_000, 2)
-    ]
-    assert workloads[0].prompt.messages == build_messages(messages[:9_901], "Be brief.")
-    assert workloads[-1].prompt.messages == build_messages(messages[:9_999], "Be brief.")

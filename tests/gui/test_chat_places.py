@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from PySide6.QtCore import QEvent, QPoint, Qt
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QApplication
 
-from gui.chat_help import LONG, item_in, list_in, settle, shown_chat, shows_actions, to_end_in
-from paceline.gui.chat.messages.message_actions import SiblingSwitch
+from gui.chat_help import LONG, item_in, list_in, settle, shown_chat, to_end_in
 from paceline.gui.chat.messages.message_item import ShownMessage
 from paceline.gui.look.current import look
 
@@ -111,25 +110,3 @@ def test_the_way_to_the_end_is_offered_only_where_there_is_one(
     settle(qtbot)
     assert to_end_in(chat).isVisible()
     assert to_end_in(chat).height() <= to_end_in(chat).parentWidget().height(), "it covers no text"
-
-
-def test_the_switch_of_a_question_stands_still_when_its_actions_come(
-    chat: ChatView, qtbot: QtBot
-) -> None:
-    chat.show_path(
-        [
-            ShownMessage("q", "user", "Why?", n_siblings=2, sibling=1),
-            ShownMessage("a", "assistant", "Because."),
-        ]
-    )
-    settle(qtbot)
-    bubble = item_in(chat, "q")
-    switch = bubble.findChild(SiblingSwitch)
-    assert isinstance(switch, SiblingSwitch)
-    QApplication.sendEvent(bubble, QEvent(QEvent.Type.Leave))  # wherever the pointer is
-    assert not shows_actions(bubble)
-    before = switch.mapTo(chat, QPoint(0, 0))
-    bubble.set_focused(True)
-    settle(qtbot)
-    assert shows_actions(bubble)
-    assert switch.mapTo(chat, QPoint(0, 0)) == before

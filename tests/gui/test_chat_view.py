@@ -18,7 +18,6 @@ from gui.chat_help import (
     committed,
     finished,
     list_in,
-    rest,
     say,
     settle,
     shown_chat,
@@ -26,7 +25,6 @@ from gui.chat_help import (
     unfold_of,
 )
 from paceline.gui.chat.markdown.found import phrase
-from paceline.gui.chat.markdown.view import MessageView
 from paceline.gui.chat.view import FLUSH_MS, MAX_FLUSH_MS, PAUSE_RATIO, WritingPace
 from paceline.gui.kit.announcer import Announcer
 from paceline.gui.look.colours import LIGHT
@@ -90,14 +88,6 @@ def test_a_reply_shows_status_then_text_then_figures(chat: ChatView, qtbot: QtBo
     with qtbot.waitSignal(chat.run_requested) as caught:
         line.click()
     assert caught.args == [reply.message_id]
-
-
-def test_text_is_written_by_the_timer_not_by_append(chat: ChatView, qtbot: QtBot) -> None:
-    reply = begin_reply(chat)
-    for number in range(50):
-        reply.append(committed(f"word{number} "))
-    assert reply.body.toPlainText() == ""
-    qtbot.waitUntil(lambda: "word49" in reply.body.toPlainText(), timeout=1000)
 
 
 def test_slow_writing_makes_the_timer_slower(
@@ -194,31 +184,6 @@ def test_the_view_follows_the_end_only_when_it_is_there(chat: ChatView, qtbot: Q
     chat.findChild(QScrollArea).verticalScrollBar().setValue(0)
     say(chat, "And now?")
     qtbot.waitUntil(lambda: bar_of(chat)[0] == bar_of(chat)[1])
-
-
-def test_growing_paints_what_is_new_and_not_the_whole_view(
-    chat: ChatView, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Painting everything for every new line was half of what streaming cost."""
-    heights: list[int] = []
-    paint = MessageView.paintEvent
-
-    def counted(view: MessageView, event: object) -> None:
-        heights.append(event.rect().height())  # type: ignore[attr-defined]
-        paint(view, event)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(MessageView, "paintEvent", counted)
-    reply = begin_reply(chat)
-    grow(chat, reply, qtbot)
-    rest(chat, qtbot)
-    settle(qtbot)
-    heights.clear()
-    for number in range(12):
-        reply.append(committed(f"Line {number} of what is new.\n\n"))
-        reply.flush()
-        settle(qtbot)
-    assert heights
-    assert sum(height > chat.height() / 2 for height in heights) <= 2
 
 
 def test_messages_are_as_wide_and_as_far_apart_as_is_chosen(chat: ChatView, qtbot: QtBot) -> None:

@@ -277,24 +277,3 @@ class TestQuickly:
         program.window.chat_pane.composer.set_text("Hello")
         qtbot.wait(10)
         assert client.all(CountTokens) == []
-
-    def test_a_long_chat_is_put_together_between_other_events(
-        self, program: Program, client: FakeClient, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        monkeypatch.setattr(composer_controllers, "TURN_S", 0.0)
-        chat = Conversation("long")
-        for number in range(400):
-            role: StoredRole = "assistant" if number % 2 else "user"
-            parent = str(number - 1) if number else None
-            chat = chat.add(Message.of_text(str(number), parent, role, f"Text {number}"))
-        program.shown.show_copy(program.session.conversations.add_copy(chat, {}))
-        program.context_meter.ask_now()
-        assert client.all(CountTokens) == []
-        first = asked(client, qtbot, 1)
-        assert [m.text for m in first.prompt.messages] == [f"Text {n}" for n in range(400)]
-        program.window.chat_pane.composer.set_text("And more")
-        second = asked(client, qtbot, 2)
-        assert second.prompt.messages == (
-            *first.prompt.messages,
-            ChatMessage.of_text("user", "And more"),
-        )

@@ -180,17 +180,3 @@ def test_the_keyboard_reaches_every_button_and_is_not_lost(
     with qtbot.waitSignal(panel.wanted) as wanted:
         qtbot.keyClick(bottom.buttons["pause"], Qt.Key.Key_Space)
     assert wanted.args == ["pause", "a"]
-
-
-def test_long_names_do_not_widen_the_list(model: DownloadsModel, panel: DownloadsPanel) -> None:
-    request = replace(REQUEST, repo="o" * 60 + "/" + "r" * 90, files=("m" * 200 + ".gguf",))
-    model.show(
-        [Download("a", request, (), "failed", problem="x" * 300, hint="Look at it once more.")]
-    )
-    panel.resize(380, 400)
-    panel.repaint()
-    row = only(panel)
-    assert row.width() <= panel.width()
-    assert panel.area.horizontalScrollBar().maximum() == 0
-    buttons = [b for b in row.buttons.values() if b.isVisibleTo(row)]
-    assert all(b.geometry().right() <= row.width() for b in buttons)

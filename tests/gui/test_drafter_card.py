@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 from msgspec import structs
-from PySide6.QtCore import QPoint
 from PySide6.QtTest import QTest
 
 from gui.fake_client import STATS, FakeClient
@@ -15,7 +14,6 @@ from paceline.engine.draft.strategy import complete
 from paceline.gui.kit.sentences import said
 from paceline.gui.look.colours import DARK, LIGHT
 from paceline.gui.look.current import look
-from paceline.gui.state.live import FIRST_REPLIES
 from paceline.messages import (
     DraftCount,
     DrafterStats,
@@ -196,18 +194,23 @@ def test_advice_comes_with_the_end_of_a_reply_and_goes_with_the_next(
 
 
 @pytest.mark.parametrize("then", ["next", "new", "pair"])
-def test_advice_ends_with_its_reply_chat_and_pair_also_under_the_mouse(
+def test_advice_waits_for_the_mouse_and_ends_with_its_reply_chat_and_pair(
     program: Program, client: FakeClient, qtbot: QtBot, then: str
 ) -> None:
     panel, line = program.window.panel, program.window.panel.advice
+    QTest.mouseMove(program.window.chat_pane)  # the next one must be a move, wherever it was left
+    QTest.mouseMove(panel)
+    qtbot.waitUntil(panel.underMouse)
     program.chat.send("Hello?")
     client.reply("Hi", stats=BAD)
     first = program.shown.id
-    assert not line.isHidden()
+    assert line.isHidden(), "what is pointed at does not move"
     QTest.mouseMove(program.window.chat_pane)
+    qtbot.waitUntil(line.isVisible)
     QTest.mouseMove(panel)
     qtbot.waitUntil(panel.underMouse)
     if then == "next":
+        program.settings.set("n_replies", 0)  # the first replies get no advice
         program.chat.send("Again?")
         client.reply("Hi", stats=BAD)
     elif then == "new":
@@ -218,38 +221,7 @@ def test_advice_ends_with_its_reply_chat_and_pair_also_under_the_mouse(
     assert line.isHidden()
     QTest.mouseMove(program.window.chat_pane)
     qtbot.waitUntil(lambda: not panel.underMouse())
+    assert line.isHidden()
     program.shown.new()
     program.shown.show(first)
-    assert line.isHidden() == (then == "pair"), "it is not about the models that are loaded now"
-
-
-def test_the_first_replies_get_no_advice(program: Program, client: FakeClient) -> None:
-    program.settings.set("n_replies", 0)
-    line = program.window.panel.advice
-    for number in range(1, FIRST_REPLIES + 2):
-        program.chat.send("Hello?")
-        client.reply("Hi", stats=BAD)
-        assert line.isHidden() == (number <= FIRST_REPLIES)
-
-
-def test_advice_moves_nothing_above_it_and_waits_until_no_mouse_points_at_the_panel(
-    program: Program, client: FakeClient, qtbot: QtBot
-) -> None:
-    panel = program.window.panel
-    panel.open_only(("details",))
-    cards = (panel.headline, panel.plot, panel.picker)
-
-    def places() -> list[QPoint]:
-        qtbot.wait(10)
-        return [card.mapToGlobal(QPoint()) for card in cards]
-
-    QTest.mouseMove(program.window.chat_pane)  # the next one must be a move, wherever it was left
-    QTest.mouseMove(panel)
-    qtbot.waitUntil(panel.underMouse)
-    program.chat.send("Hello?")
-    client.reply("Hi", stats=BAD)
-    assert panel.advice.isHidden()
-    before = places()
-    QTest.mouseMove(program.window.chat_pane)
-    qtbot.waitUntil(panel.advice.isVisible)
-    assert places() == before
+    assert line.isHidden() == (then != "new"), "it is about the loaded models and the last reply"

@@ -19,7 +19,6 @@ from paceline.gui.state import figures
 from paceline.gui.state.live import FIRST_REPLIES
 from paceline.gui.state.metrics import StepMetrics
 from paceline.gui.state.sources import Sources
-from paceline.messages import PrefillProgressed
 from paceline.params import Strategy
 from paceline.run_record import RunRecord
 from paceline.sentence import Sentence
@@ -228,17 +227,6 @@ def test_the_headline_waits_for_the_first_step_and_outlives_a_failure() -> None:
     failed = figures.headline(metrics, reply, None, str)
     assert (failed.speed, failed.ratio, failed.tone) == ("125", "", "even")
     assert failed.sentence.startswith("draft: 3.0 tokens per step")
-
-
-def test_the_context_is_never_more_than_full(
-    program: Program, client: FakeClient, qtbot: QtBot
-) -> None:
-    program.chat.send("Hello?")
-    client.start_turn()
-    client.step("a", 1)
-    client.emit(PrefillProgressed(2047, 2047))
-    meter = program.window.chat_pane.composer.meter
-    qtbot.waitUntil(lambda: meter.toolTip().startswith("2,048 of 2,048 tokens are in use."))
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,6 @@ from PySide6.QtGui import QColor, QTextCursor
 
 from gui.chat_help import begin_reply, committed, finished, shown_chat, token
 from gui.test_markdown_document import BLOCKS, Sheet
-from paceline.chat.syntax import maths
 from paceline.gui.chat.markdown.formulas import OBJECT, formula_rect, shared_formulas
 from paceline.gui.chat.markdown.found import hits_in, phrase
 from paceline.gui.chat.markdown.paint import formula_pieces, marked_rects
@@ -150,26 +149,6 @@ def test_streaming_shows_what_the_whole_text_shows(qtbot: QtBot, seed: int) -> N
     assert sheet.text == whole.text
     assert sheet.content.marks == whole.content.marks
     assert sheet.content.formulas == whole.content.formulas
-
-
-def test_an_unfinished_formula_is_its_source_until_its_end(qtbot: QtBot, chat: ChatView) -> None:
-    reply = begin_reply(chat)
-    text = "Before.\n\nSo \\(x_1 + *y* = z_2\\) holds."
-    for end in range(1, len(text) + 1):
-        reply.append(committed(text[end - 1 : end]))
-        reply.flush()
-        seen = reply.body.toPlainText()
-        if "\\)" not in text[:end] and end > text.index("("):
-            assert seen.rstrip() == text[:end].replace("\n\n", "\n").rstrip()
-    qtbot.waitUntil(lambda: OBJECT in reply.body.toPlainText(), timeout=20_000)
-    assert reply.body.toPlainText() == f"Before.\nSo {OBJECT} holds."
-    more = f"{text}\n\nA bracket: \\[*"
-    reply.append(committed(more[len(text) :]))
-    reply.flush()
-    assert reply.body.toPlainText().endswith("A bracket: \\[*")
-    reply.finish(more)
-    reply.flush()
-    assert reply.body.toPlainText().endswith("A bracket: [*"), "no formula, but an escape"
 
 
 def test_a_copy_has_the_source(qtbot: QtBot, chat: ChatView) -> None:
@@ -319,18 +298,6 @@ def test_a_wide_formula_keeps_its_size_and_is_scrolled(
     assert view.tool_tip_at(QPoint(right, middle)).startswith("$")
 
 
-def test_bars_come_and_go_with_the_width(qtbot: QtBot, chat: ChatView) -> None:
-    view = shown(qtbot, chat, "$$" + "x + " * 16 + "y$$")
-    assert bars(view) == []
-    height = view.height()
-    chat.resize(330, 500)
-    qtbot.waitUntil(lambda: len(bars(view)) == 1)
-    assert view.height() >= bars(view)[0].geometry().bottom(), "a bar at the end has its room"
-    chat.resize(700, 500)
-    qtbot.waitUntil(lambda: bars(view) == [])
-    assert view.height() == height
-
-
 def test_a_hostile_formula_holds_up_neither_the_window_nor_the_others(
     qtbot: QtBot, chat: ChatView
 ) -> None:
@@ -375,22 +342,6 @@ def test_a_message_has_so_many_formulas(
     view = shown(qtbot, chat, text)
     assert len(sources(view)) == 5
     assert view.toPlainText().count("$") == 8
-
-
-def test_the_latest_formula_comes_first(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = []
-
-    def outline(source: str) -> None:
-        asked.append(source)
-
-    formulas = shared_formulas()
-    formulas.close()
-    monkeypatch.setattr(maths, "outline", outline)
-    with formulas._lock:
-        formulas._due.update(dict.fromkeys(["$l1$", "$l2$"]))
-    formulas.is_known("$l3$")
-    qtbot.waitUntil(lambda: len(asked) == 3)
-    assert asked == ["$l3$", "$l2$", "$l1$"]
 
 
 @pytest.mark.parametrize("is_backwards", [False, True])

@@ -93,14 +93,27 @@ def world(
         program.window.close()
 
 
-def test_a_pair_is_fetched_and_loaded_unless_the_window_is_offline(
-    world: World, qtbot: QtBot
-) -> None:
-    world.program.window.actions_.offline.trigger()
+def test_a_pair_is_fetched_and_loaded_by_one_button(world: World, qtbot: QtBot) -> None:
+    offline = world.program.window.actions_.offline
+    offline.trigger()
     world.getter.get(world.pair)
     qtbot.waitUntil(lambda: world.getter.problem.startswith("Paceline is offline"))
+    offline.trigger()
+
+    world.server.add(Fault(path=f"*{TARGET.name}", holds_after=100_000))
+    world.getter.get(world.pair)
+    qtbot.waitUntil(lambda: world.getter.progress > 0, timeout=LIMIT_MS)
+    world.getter.cancel()
+    assert world.getter.wanted is None
+    assert world.getter.line == ""
+    world.server.clear()
+    assert world.program.catalogue is not None
+    downloads = world.program.catalogue.downloads.model
+    qtbot.waitUntil(
+        lambda: {d.status for d in downloads.downloads} <= {"cancelled", "done"}, timeout=LIMIT_MS
+    )
+    assert TARGET.read_bytes() not in world.files
     assert len(world.client.all(LoadPair)) == 1
-    world.program.window.actions_.offline.trigger()
 
     lines: list[str] = []
     world.getter.progressed.connect(lambda: lines.append(world.getter.line))
@@ -116,25 +129,9 @@ def test_a_pair_is_fetched_and_loaded_unless_the_window_is_offline(
     assert world.server.n_bytes_sent() == n_sent, "what is here is not fetched again"
 
 
-def test_a_download_is_given_up_and_continues_after_a_full_disk(
+def test_a_download_continues_after_a_full_disk_and_models_loaded_meanwhile_stay(
     world: World, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    world.server.add(Fault(path=f"*{TARGET.name}", holds_after=100_000))
-    world.getter.get(world.pair)
-    qtbot.waitUntil(lambda: world.getter.progress > 0, timeout=LIMIT_MS)
-    world.getter.cancel()
-    assert world.getter.wanted is None
-    assert world.getter.line == ""
-    world.server.clear()
-    downloads = world.program.catalogue.downloads if world.program.catalogue else None
-    assert downloads is not None
-    qtbot.waitUntil(
-        lambda: {d.status for d in downloads.model.downloads} <= {"cancelled", "done"},
-        timeout=LIMIT_MS,
-    )
-    assert TARGET.read_bytes() not in world.files
-    assert len(world.client.all(LoadPair)) == 1
-
     n_bytes = TARGET.stat().st_size
     with monkeypatch.context() as patch:
         patch.setattr(transfer, "_MIN_FREE_BYTES", 1 << 60)
@@ -146,21 +143,13 @@ def test_a_download_is_given_up_and_continues_after_a_full_disk(
     world.getter.get(world.pair)
     assert world.getter.is_busy
     qtbot.waitUntil(lambda: world.getter.progress > 400, timeout=LIMIT_MS)
-    world.server.clear()
-    qtbot.waitUntil(world.is_loading, timeout=LIMIT_MS)
-    starts = {r.start for r in world.server.requests if TARGET.name in r.path and r.n_sent}
-    assert max(starts) > 0, "what had arrived was not fetched again"
-    assert TARGET.read_bytes() in world.files
-
-
-def test_other_models_that_were_loaded_meanwhile_stay(world: World, qtbot: QtBot) -> None:
-    world.server.add(Fault(path=f"*{TARGET.name}", holds_after=100_000))
-    world.getter.get(world.pair)
-    qtbot.waitUntil(lambda: world.getter.progress > 0, timeout=LIMIT_MS)
     world.program.models.load(Pair(ModelParams(str(DRAFT))))
     world.client.finish_load()
     world.server.clear()
     qtbot.waitUntil(lambda: world.getter.wanted is None, timeout=LIMIT_MS)
+    starts = {r.start for r in world.server.requests if TARGET.name in r.path and r.n_sent}
+    assert max(starts) > 0, "what had arrived was not fetched again"
+    assert TARGET.read_bytes() in world.files
     assert not world.is_loading()
     notice = next(each for each in reversed(world.notices) if each.action is not None)
     assert notice.message == "The recommended pair is downloaded."
