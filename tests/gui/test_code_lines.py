@@ -18,7 +18,6 @@ from gui.chat_help import (
     shown_chat,
 )
 from gui.test_find import show
-from gui.test_markdown_document import Sheet, bits
 from paceline.gui.chat.markdown.found import hits_in, phrase
 from paceline.gui.chat.markdown.paint import code_card
 from paceline.gui.chat.messages.reply_view import ReplyView
@@ -83,26 +82,6 @@ def test_wrapped_lines_hang_below_their_first_word(qtbot: QtBot, chat: ChatView)
     plain = line_of(view, "def f").block().layout().lineAt(0).x()
     assert first == pytest.approx(plain), "only what goes on is indented further"
     assert not any(bar.isVisible() for bar in bars_in(view))
-
-
-def test_growing_code_has_the_form_of_the_whole() -> None:
-    text = f"Code:\n\n```python\ndef f():\n{LONG}\n\n\t\tif tab:\n{LONG}"
-
-    def form(sheet: Sheet) -> list[tuple[float, float, float]]:
-        block, found = sheet.document.begin(), []
-        while block.isValid():
-            fmt = block.blockFormat()
-            found.append((fmt.leftMargin(), fmt.textIndent(), fmt.topMargin()))
-            block = block.next()
-        return found
-
-    whole = Sheet()
-    whole.content.finish(text)
-    for seed in range(5):
-        sheet = Sheet()
-        for part in bits(text, seed):
-            sheet.content.write(part)
-        assert form(sheet) == form(whole)
 
 
 def test_unwrapped_code_is_scrolled_by_its_own_bar(qtbot: QtBot, chat: ChatView) -> None:

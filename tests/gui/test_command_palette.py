@@ -6,7 +6,7 @@ import time
 from typing import TYPE_CHECKING
 
 import pytest
-from PySide6.QtCore import QEvent, QObject, QPoint, Qt, QTimer
+from PySide6.QtCore import QEvent, QObject, QPoint, Qt
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
@@ -156,19 +156,6 @@ def test_a_pointer_that_rests_on_the_list_takes_no_row(program: Program, qtbot: 
     QTest.mouseMove(viewport, rect.center() + QPoint(0, 2 * rect.height()))
     assert sheet.list.currentIndex().row() == 5
     QTest.mouseMove(program.window)
-
-
-def test_what_is_seen_of_an_open_palette_stays(program: Program, qtbot: QtBot) -> None:
-    sheet = opened(program)
-    for key, n in ((Qt.Key.Key_Down, 30), (Qt.Key.Key_Up, 4)):
-        for _ in range(n):
-            qtbot.keyClick(sheet.field, key)
-    scrolled = sheet.list.verticalScrollBar().value()
-    with qtbot.waitSignal(sheet.model.modelReset):
-        program.window.actions_.token_colours.toggle()
-    assert sheet.list.currentIndex().row() == 26
-    assert sheet.list.verticalScrollBar().value() == scrolled > 0
-    assert not any(timer.isActive() for timer in sheet.findChildren(QTimer))
 
 
 def test_chats_strategies_and_pairs_are_found(

@@ -89,10 +89,7 @@ def test_a_continued_reply_counts_what_its_figures_are_of(
     client.reply("Hi there")
     program.chat.continue_reply()
     assert card.isHidden(), "what was drafted before is another version's"
-    client.start_turn()
-    client.step(" and", 0)
-    client.step(" you", 1)
-    client.finish_turn("Hi there and you")
+    client.reply("Hi there and you")
     program.live.refreshed.emit()
     assert card.lines[0].figures.text() == "2 of 3"
     reply = program.live.reply
@@ -101,12 +98,7 @@ def test_a_continued_reply_counts_what_its_figures_are_of(
     program.live.show(reply)
     assert card.lines[0].figures.text() == "2 of 3"
     program.chat.continue_reply()
-    client.start_turn()
     client.emit(TurnFailed("context-full", "There is no room.", ""))
-    failed = program.live.reply
-    assert failed is not None
-    program.live.show(failed)
-    assert (failed.n_parts, failed.has_ended, program.live.metrics.n_steps) == (3, True, 0)
     assert card.isHidden(), "the last part drafted nothing"
 
 

@@ -6,8 +6,6 @@ its main thread computes in llama.cpp, and a fault of its own in a load.
 
 from __future__ import annotations
 
-import functools
-import os
 import random
 import signal
 import time
@@ -26,7 +24,7 @@ from paceline.chat import reply_runner
 from paceline.gui import app
 from paceline.gui.chat.messages.reply_view import ReplyView
 from paceline.gui.kit.labels import without_soft_breaks
-from paceline.hosting import supervisor, threaded
+from paceline.hosting import threaded
 from paceline.paths import Paths
 from paceline.settings import Settings, save_settings
 
@@ -258,32 +256,6 @@ def test_a_kill_in_mid_reply_keeps_the_text_and_the_next_reply_works(
     assert_answers(window, next_reply, qtbot)
     assert engine_process().pid != process.pid
     assert reply.text == text
-
-
-@endless
-def test_a_stopped_process_is_noticed_and_replaced_and_its_mark_is_shown_again(
-    window: Program, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(supervisor, "SILENT_S", 2.0)
-    window.window.show()
-    process = engine_process()
-    watch = Watch(window)
-    watch.at, watch.act = 10, functools.partial(os.kill, process.pid, signal.SIGSTOP)
-    reply = send(window)
-    qtbot.waitUntil(lambda: len(watch.steps) > 10, timeout=60_000)
-    wait_for_end(reply, qtbot)
-    assert is_gone(process.pid, 1)
-    assert reply.text == watch.text
-    assert reply.error is not None
-    assert "not answered" in reply.error.message
-    assert "not answered" in notice(window)
-    conversation = window.shown.id
-    window.shown.new()
-    window.shown.show(conversation)
-    view = last_view(window)
-    qtbot.waitUntil(lambda: view.text == reply.text)
-    qtbot.waitUntil(lambda: len(marks(view)) == 1)
-    assert_answers(window, send(window, max_tokens=10), qtbot)
 
 
 # --------------------------------------------------------------------------------------- closing

@@ -6,13 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from PySide6.QtCore import QFileInfo
-from PySide6.QtGui import QIcon, QImage
-from PySide6.QtWidgets import QDialog, QFileDialog, QToolButton, QTreeView, QWidget
+from PySide6.QtWidgets import QDialog, QFileDialog, QWidget
 
-from paceline import paths
 from paceline.gui.kit.file_dialogs import FileChooser
-from paceline.gui.look.current import look
 
 if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
@@ -71,27 +67,4 @@ def test_it_begins_where_something_was_chosen_last(
     with qtbot.waitSignal(chooser.chosen) as told:
         dialog.filesSelected.emit([str(tmp_path / "c.csv")])
     assert told.args == [str(tmp_path / "c.csv")]
-    dialog.reject()
-
-
-def test_qts_own_dialog_has_the_windows_icons(window: QWidget, tmp_path: Path) -> None:
-    look.use_icons(paths.resources() / "icons")
-    file = tmp_path / "notes.txt"
-    file.touch()
-    chooser = FileChooser(window)
-    chooser.ask_file(window, "Attach", "")
-    dialog = dialog_of(chooser)
-
-    def drawn(icon: QIcon) -> QImage:
-        return icon.pixmap(24, 24).toImage()
-
-    icons = dialog.iconProvider()
-    assert drawn(icons.icon(QFileInfo(str(file)))) == drawn(look.icon("file"))
-    assert drawn(icons.icon(QFileInfo(str(tmp_path)))) == drawn(look.icon("folder"))
-    assert drawn(look.icon("file")) != drawn(look.icon("folder"))
-    up = dialog.findChild(QToolButton, "toParentButton")
-    assert drawn(up.icon()) == drawn(look.icon("chevron-up"))
-    files = dialog.findChild(QTreeView)
-    sizes = range(1, files.header().count())
-    assert all(files.columnWidth(at) >= files.sizeHintForColumn(at) for at in sizes)
     dialog.reject()

@@ -18,7 +18,7 @@ from paceline.gui.chat.messages.reply_view import ReplyView
 from paceline.gui.chat.messages.user_bubble import UserBubble
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from pytestqt.qtbot import QtBot
 
@@ -210,28 +210,3 @@ def test_what_is_selected_is_searched_for_as_it_is_written(program: Program, qtb
     bar = bar_of(program)
     assert bar.field.text() == written.replace("`", "")
     assert bar.count.text() == "1 of 1"
-
-
-def test_two_thousand_messages_are_searched_without_a_pause(program: Program, qtbot: QtBot) -> None:
-    text = "Some words about **speculative** decoding, with `code` in it.\n\n" * 12
-    show(program, [f"{text}number {i}" for i in range(2_000)])
-    settle(qtbot)
-    bar = bar_of(program)
-    longest = 0.0
-
-    def turn(action: Callable[[], object]) -> None:
-        nonlocal longest
-        start = thread_time()
-        action()
-        longest = max(longest, thread_time() - start)
-
-    turn(program.window.actions_.find.trigger)
-    for text in ("n", "nu", "number 77"):
-        turn(lambda text=text: bar.field.setText(text))
-        while bar.count.text().endswith("so far…"):
-            turn(QApplication.processEvents)
-    assert bar.count.text() == "1 of 11"
-    turn(lambda: QTest.keyClick(bar.field, Qt.Key.Key_Return))
-    assert bar.count.text() == "2 of 11"
-    print(f"longest {longest * 1000:.0f} ms")
-    assert longest < 0.05

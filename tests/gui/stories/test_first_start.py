@@ -63,12 +63,12 @@ class World:
         assert self.opened is not None
         return self.opened
 
-    def start(self, engine: FakeClient | None = None, *, endpoint: str = "") -> None:
+    def start(self, engine: FakeClient | None = None) -> None:
         """Open the window at its first start."""
         self.client = engine or self.client
         models = Models(
             Paths.below(self.home),
-            endpoint=endpoint or self.server.endpoint,
+            endpoint=self.server.endpoint,
             environ={},
             home=self.home / "user",
         )
@@ -199,6 +199,9 @@ def test_what_stands_in_the_way_is_said_and_the_same_button_tries_again(
         assert offer.button.text().startswith(GET), "it can be tried again"
         assert opened.n_loads() == 1
 
+    opened.program.window.actions_.offline.trigger()
+    refused("Paceline is offline")
+    opened.program.window.actions_.offline.trigger()
     with monkeypatch.context() as patch:
         patch.setattr(shutil, "disk_usage", lambda _: Usage(1 << 40, 1 << 40, 1000))
         refused("Make room")
@@ -292,22 +295,6 @@ def test_after_a_restart_it_resumes_but_not_from_another_revision(
     world.offer.pauses.click()
     qtbot.waitUntil(world.is_loading, timeout=LIMIT_MS)
     assert min(r.start for r in world.server.requests if r.n_sent) > N_BYTES // 3
-
-
-def test_without_a_network_the_built_in_pair_answers(world: World, qtbot: QtBot) -> None:
-    world.start(endpoint="http://127.0.0.1:9")
-    world.client.finish_load()
-    for is_offline in (False, True):
-        if is_offline:
-            world.program.window.actions_.offline.trigger()
-        before = world.getter.problem
-        world.offer.button.click()
-        qtbot.waitUntil(lambda: world.getter.problem not in ("", before), timeout=LIMIT_MS)  # noqa: B023
-        assert world.offer.facts.text() == world.getter.problem
-        assert world.offer.button.text().startswith(GET), "it can be tried again"
-    assert world.n_loads() == 1
-    world.program.chat.send("Hello")
-    world.client.reply("Hi.")
 
 
 def test_without_it_the_page_asks_the_built_in_pair_in_a_window_that_fits_the_screen(

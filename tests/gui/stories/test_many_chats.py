@@ -8,7 +8,6 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QLineEdit
 
 from gui.stories.person import CONTROL, SHIFT, Person
-from paceline.conversation import Folder
 from paceline.gui.conversations.found_list import FoundView
 from paceline.messages import Remember, StartTurn
 
@@ -89,21 +88,6 @@ def test_a_chat_is_found_by_a_word_of_its_reply(person: Person, client: FakeClie
     person.wait(lambda: person.sees("“nothing like it”"))
     person.click("Show all chats")
     assert set(person.chats) == {"Apples", "Pears"}
-
-
-def test_a_folder_gives_its_chats_instructions(person: Person, client: FakeClient) -> None:
-    ask(person, client, "What is a list?", "A sequence.")
-    session, shown = person.program.session, person.program.shown
-    session.put_folder(Folder("f", "Work", "Answer briefly."))
-    session.move(shown.id, "f")
-    person.write("And a set?")
-    system = client.last(StartTurn).prompt.messages[0]
-    assert (system.role, system.text) == ("system", "Answer briefly.")
-    client.reply("Without an order.")
-    session.remove_folder("f")
-    person.write("And a tuple?")
-    assert client.last(StartTurn).prompt.messages[0].role == "user", "the chat stays without them"
-    client.reply("It stays as it is.")
 
 
 def test_nothing_of_a_private_chat_is_remembered(person: Person, client: FakeClient) -> None:
