@@ -11,6 +11,7 @@ from PySide6.QtCore import QEvent, QObject, Qt, QThread, QTimer
 from PySide6.QtWidgets import QApplication, QWidget
 from shiboken6 import getCppPointer, isValid
 
+from gui.chat_help import shown_chat
 from gui.fake_client import FakeClient
 from gui.shared_window import USUAL, SharedWindow, deliver_deletes, end, program_around
 from paceline import paths
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
 
     from paceline.catalog.models import Models
+    from paceline.gui.chat.view import ChatView
+    from paceline.gui.kit.notices import Notice
     from paceline.settings import EngineHost
 
 
@@ -245,6 +248,20 @@ def program(shared_window: SharedWindow) -> Program:
     A test of starts and ends, of damaged files or of other settings takes `make_program`.
     """
     return shared_window.program
+
+
+@pytest.fixture
+def chat(qtbot: QtBot) -> Iterator[ChatView]:
+    """A conversation without a window around it."""
+    yield from shown_chat(qtbot)
+
+
+@pytest.fixture
+def notices(program: Program) -> list[Notice]:
+    """All notices that the shared window posts."""
+    told: list[Notice] = []
+    program.notices.posted.connect(told.append)
+    return told
 
 
 @pytest.fixture

@@ -119,7 +119,6 @@ def test_every_library_that_is_needed_has_its_licence(tmp_path: Path) -> None:
     assert "no-such" not in names
 
 
-@pytest.mark.qt_log_ignore("This plugin does not support")
 def test_the_dialog_shows_and_copies_them(
     program: Program, client: FakeClient, qtbot: QtBot, paceline_home: Path
 ) -> None:

@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from gui.fake_client import FakeClient
     from paceline.gui.program import Program
 
-pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
 
 OPERATED = (
     QAbstractButton,

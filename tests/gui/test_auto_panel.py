@@ -34,9 +34,6 @@ if TYPE_CHECKING:
 
     from paceline.gui.program import Program
 
-pytestmark = [
-    pytest.mark.qt_log_ignore("This plugin does not support"),
-]
 
 LOAD_MS, REPLY_MS = 60_000, 60_000
 
@@ -267,6 +264,3 @@ def test_decisions_are_kept_with_the_reply(auto: Program, client: FakeClient) ->
     panel = auto.window.panel
     panel.open_only(("details",))
     assert panel.why.isVisibleTo(panel)
-
-
-# ---------------------------------------------------------------------------------- a real engine

@@ -445,16 +445,3 @@ def test_without_a_draft_model_its_strategies_are_off_with_the_reason(
         assert ("No draft model" in dialog.setup.obstacles.text()) == (drafting is None)
         assert dialog.setup.strategies == strategies
     dialog.close()
-
-
-def test_a_narrow_dialog_leaves_out_the_least(
-    program: Program, client: FakeClient, qtbot: QtBot, prompts: Path
-) -> None:
-    dialog = begin(program, client)
-    table = dialog.results.table
-    dialog.resize(1100, 700)
-    qtbot.waitUntil(lambda: not table.isColumnHidden(SAME))
-    dialog.resize(dialog.minimumSize())
-    qtbot.waitUntil(lambda: table.isColumnHidden(SAME))
-    assert not table.isColumnHidden(RATIO)
-    dialog.close()

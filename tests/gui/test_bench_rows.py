@@ -22,7 +22,7 @@ from paceline.gui.bench.chart import ROW_PX, BenchChart, draw_chart, picture_of
 from paceline.gui.bench.choices import contenders
 from paceline.gui.bench.result_page import RATIO, WHOLE, BenchTable
 from paceline.gui.bench.rows import remarks, report_csv, rows_of
-from paceline.gui.bench.words import PLAIN, kind_of, title_of
+from paceline.gui.bench.words import PLAIN, title_of
 from paceline.gui.look.colours import LIGHT
 from paceline.gui.look.current import look
 from paceline.gui.state.speculation import SpeculationModel
@@ -143,28 +143,6 @@ def test_failures_and_other_texts_are_reported(qtbot: QtBot) -> None:
     assert "Lookup" in details
     assert rows[2].speedup is None
     assert rows[2].problem
-
-
-# --------------------------------------------------------------------------------------- names
-
-
-@pytest.mark.parametrize(
-    ("strategy", "title", "kind"),
-    [
-        ("off", "Plain decoding", "plain"),
-        ("draft:n_max=1", "Draft model (1 token)", "model"),
-        ("draft", "Draft model (16 tokens)", "model"),
-        ("suffix+draft:draft.n_max=4", "Lookup → Draft model (4 tokens)", "both"),
-        ("suffix:max=8:p_min=0.5", "Lookup (8 tokens, p_min 0.5)", "lookup"),
-        ("ngram-mod+draft:draft.n_max=4", "Lookup → Draft model (N-gram pool, 4 tokens)", "both"),
-        (UNKNOWN, UNKNOWN, "lookup"),
-    ],
-)
-def test_strategies_are_called_by_what_they_do(
-    qtbot: QtBot, strategy: str, title: str, kind: str
-) -> None:
-    assert title_of(strategy) == title
-    assert kind_of(strategy) == kind
 
 
 def test_what_cannot_work_here_says_why(qtbot: QtBot) -> None:

@@ -32,7 +32,6 @@ GIB = 2**30
 CPU = EngineDescribed("", "", (DeviceInfo("CPU", "CPU", "cpu", 16 * GIB, 12 * GIB),))
 
 pytestmark = [
-    pytest.mark.qt_log_ignore("This plugin does not support"),
     pytest.mark.usefixtures("one_reader_for_all"),
 ]
 

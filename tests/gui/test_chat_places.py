@@ -4,27 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QApplication
 
-from gui.chat_help import LONG, item_in, list_in, settle, shown_chat, to_end_in
+from gui.chat_help import LONG, item_in, list_in, settle, to_end_in
 from paceline.gui.chat.messages.message_item import ShownMessage
 from paceline.gui.look.current import look
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from PySide6.QtWidgets import QScrollBar
     from pytestqt.qtbot import QtBot
 
     from paceline.gui.chat.view import ChatView
-
-
-@pytest.fixture
-def chat(qtbot: QtBot) -> Iterator[ChatView]:
-    yield from shown_chat(qtbot)
 
 
 def bar(chat: ChatView) -> QScrollBar:

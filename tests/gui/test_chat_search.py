@@ -24,9 +24,6 @@ if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
 
 
-# Every window has a smallest size and asks for the keyboard.
-pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
-
 NOW = time.time()
 HITS = (
     SearchHit("a", "m1", "read the config with care", ((9, 15),)),

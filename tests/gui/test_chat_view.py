@@ -20,7 +20,6 @@ from gui.chat_help import (
     list_in,
     say,
     settle,
-    shown_chat,
     token,
     unfold_of,
 )
@@ -32,17 +31,10 @@ from paceline.gui.look.current import look
 from paceline.gui.look.scale import COLUMNS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from pytestqt.qtbot import QtBot
 
     from paceline.gui.chat.messages.reply_view import ReplyView
     from paceline.gui.chat.view import ChatView
-
-
-@pytest.fixture
-def chat(qtbot: QtBot) -> Iterator[ChatView]:
-    yield from shown_chat(qtbot)
 
 
 def bar_of(chat: ChatView) -> tuple[int, int]:

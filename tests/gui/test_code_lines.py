@@ -15,7 +15,6 @@ from gui.chat_help import (
     click,
     finished,
     list_in,
-    shown_chat,
 )
 from gui.test_find import show
 from paceline.gui.chat.markdown.found import hits_in, phrase
@@ -24,8 +23,6 @@ from paceline.gui.chat.messages.reply_view import ReplyView
 from paceline.gui.look.current import look
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from pytestqt.qtbot import QtBot
 
     from paceline.gui.chat.markdown.view import MessageView
@@ -36,11 +33,6 @@ pytestmark = pytest.mark.usefixtures("qapp")
 
 LONG = "    return " + " + ".join(f"value_{n}" for n in range(60))
 TEXT = f"Before.\n\n```python\ndef f():\n{LONG}\n```\n\nBetween.\n\n```\nshort\n```\n"
-
-
-@pytest.fixture
-def chat(qtbot: QtBot) -> Iterator[ChatView]:
-    yield from shown_chat(qtbot)
 
 
 def shown(qtbot: QtBot, chat: ChatView, *, wraps: bool, text: str = TEXT) -> MessageView:

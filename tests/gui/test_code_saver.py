@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from pytestqt.qtbot import QtBot
 
-pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")  # Qt's own file dialog
-
 
 class Saving:
     """A code saver and its messages."""

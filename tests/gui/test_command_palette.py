@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING
 
 import pytest
-from PySide6.QtCore import QEvent, QObject, QPoint, Qt
+from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtWidgets import QApplication
 
-from paceline.conversation import ConversationSummary
-from paceline.gui.help.palette import ChatCommands, PaletteSheet
-from paceline.gui.kit.commands import CommandIndex
+from paceline.gui.help.palette import PaletteSheet
 
 if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
@@ -143,21 +139,6 @@ def test_an_open_palette_follows_what_can_be_done(
     client.reply("Hi again")
 
 
-def test_a_pointer_that_rests_on_the_list_takes_no_row(program: Program, qtbot: QtBot) -> None:
-    sheet = opened(program)
-    viewport = sheet.list.viewport()
-    rect = sheet.list.visualRect(sheet.model.index(3, 0))
-    QTest.mouseMove(viewport, rect.center())
-    assert sheet.list.currentIndex().row() == 3
-    for key, rows in ((Qt.Key.Key_Down, range(4, 30)), (Qt.Key.Key_Up, range(28, -1, -1))):
-        for row in rows:
-            qtbot.keyClick(sheet.field, key)
-            assert sheet.list.currentIndex().row() == row
-    QTest.mouseMove(viewport, rect.center() + QPoint(0, 2 * rect.height()))
-    assert sheet.list.currentIndex().row() == 5
-    QTest.mouseMove(program.window)
-
-
 def test_chats_strategies_and_pairs_are_found(
     program: Program, client: FakeClient, qtbot: QtBot
 ) -> None:
@@ -190,25 +171,3 @@ def test_a_few_rows_need_no_scroll_bar(program: Program, qtbot: QtBot, font_px: 
     program.window.resize(700, 460)
     assert program.window.rect().contains(sheet.geometry())
     sheet.leave()
-
-
-def test_ten_thousand_chats_do_not_slow_it_down(qtbot: QtBot) -> None:
-    window, shown = QWidget(), list[str]()
-    qtbot.addWidget(window)
-    summaries = [
-        ConversationSummary(f"id{at}", f"Chat number {at} about topic {at % 97}", at, at)
-        for at in range(10_000)
-    ]
-    chats = ChatCommands(lambda: summaries, shown.append, QObject(window))
-    sheet = PaletteSheet(CommandIndex([], [chats]), window)
-    window.show()
-    begin = time.perf_counter()
-    chats.refresh()
-    sheet.open()
-    for text in ("c", "chat 99", "topic96", "nothing like it at all", "chat number 1234"):
-        sheet.field.setText(text)
-    assert time.perf_counter() - begin < 3.0  # 0.05 s each is what it is made for
-    assert titles(sheet)[0] == "Chat number 1234 about topic 70"
-    qtbot.keyClick(sheet.field, Qt.Key.Key_Return)
-    assert shown == ["id1234"]
-    window.close()

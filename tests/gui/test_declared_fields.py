@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -96,21 +95,6 @@ def test_a_difference_names_its_setting(qapp: object, cls: type, name: str) -> N
     assert there.startswith(of.title)
     assert back == of.unset or back.startswith(of.title)
     assert list(differences(other, other)) == []
-
-
-def test_differences_in_full(qapp: object) -> None:
-    drawn = SamplingParams(0.2, json_schema="{}")
-    brief = ReplySettings(drawn, 5000, 3, "Be brief.", ("END",))
-    assert list(differences(brief, ReplySettings())) == [
-        "Temperature 0.2", "JSON schema", "Longest reply 5,000 tokens", "Seed 3", "System prompt",
-        "Stop strings",
-    ]  # fmt: skip
-    assert list(differences(ReplySettings(), brief)) == [
-        "Temperature 0.7", "Free text", "Longest reply 1,024 tokens", "New seed each time",
-        "No system prompt", "No stop strings",
-    ]  # fmt: skip
-    grammar = replace(brief, sampling=replace(drawn, json_schema="", grammar="g"))
-    assert list(differences(grammar, brief)) == ["Grammar"]
 
 
 @pytest.mark.parametrize(

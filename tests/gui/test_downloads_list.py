@@ -15,8 +15,6 @@ from paceline.gui.models.downloads.panel import DownloadRow, DownloadsPanel
 if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
 
-# Windows, about which the offscreen platform has regrets.
-pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
 
 GB = 10**9
 REQUEST = DownloadRequest(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QMenu
 
@@ -23,9 +22,6 @@ if TYPE_CHECKING:
     from gui.fake_client import FakeClient
     from paceline.gui.program import Program
 
-pytestmark = [
-    pytest.mark.qt_log_ignore("This plugin does not support"),
-]
 
 A, B = ("a.gguf", "d.gguf"), ("b.gguf", "")
 PAIR_A = Pair(ModelParams("/models/a.gguf"), DraftModel(ModelParams("/models/d.gguf")))

@@ -224,27 +224,21 @@ def test_a_kill_in_mid_reply_keeps_the_text_and_the_next_reply_works(
     assert is_gone(process.pid, 1)
     # Everything that had been committed, and nothing else.
     assert [step.step for step in watch.steps] == list(range(len(watch.steps)))
-    assert len(watch.steps) > at
-    assert len(reply.traces) < MAX_TOKENS
+    assert at < len(watch.steps) < MAX_TOKENS
     text = watch.text
-    assert reply.text == text != ""
-    assert window.shown.conversation.path()[-1].text == text
+    assert reply.text == window.shown.conversation.path()[-1].text == text != ""
     # Marked, and said.
     assert reply.error is not None
     assert (reply.error.code, reply.reason, reply.stats) == ("engine-died", None, None)
     view = last_view(window)
     assert view.text == text
     qtbot.waitUntil(lambda: len(marks(view)) == 1)
-    mark = marks(view)[0]
-    assert "The engine ended while this reply was being written." in mark
-    assert "What was written before is kept." in mark
+    assert "What was written before is kept." in marks(view)[0]
     assert "ended from outside" in notice(window)
     assert window.window.model_bar.pill.text() == "engine ended"
     # And on.
     if again == "start it again":
-        errors = window.window.chat_pane.errors
-        assert errors.action.text() == "Start it again"
-        qtbot.mouseClick(errors.action, Qt.MouseButton.LeftButton)
+        qtbot.mouseClick(window.window.chat_pane.errors.action, Qt.MouseButton.LeftButton)
         wait_until_ready(window, qtbot)
         assert window.window.model_bar.pill.text() == "ready"
     if again == "regenerate":

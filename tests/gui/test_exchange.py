@@ -28,17 +28,6 @@ if TYPE_CHECKING:
     from paceline.gui.program import Program
     from paceline.run_record import RunRecord
 
-pytestmark = [
-    pytest.mark.qt_log_ignore("This plugin does not support"),
-]
-
-
-@pytest.fixture
-def notices(program: Program) -> list[Notice]:
-    told: list[Notice] = []
-    program.notices.posted.connect(told.append)
-    return told
-
 
 @pytest.fixture
 def talked(program: Program, client: FakeClient) -> Program:

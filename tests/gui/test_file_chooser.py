@@ -13,8 +13,6 @@ from paceline.gui.kit.file_dialogs import FileChooser
 if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
 
-pytestmark = pytest.mark.qt_log_ignore("This plugin does not support|propagateSizeHints")
-
 
 @pytest.fixture
 def window(qtbot: QtBot) -> QWidget:

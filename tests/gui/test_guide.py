@@ -21,9 +21,6 @@ if TYPE_CHECKING:
 
     from paceline.gui.program import Program
 
-pytestmark = [
-    pytest.mark.qt_log_ignore("This plugin does not support"),
-]
 FOLDER = paths.resources() / "guide"
 TEXT = (FOLDER / guide.FILE).read_text(encoding="utf-8")
 GERMAN = (FOLDER / "guide.de.md").read_text(encoding="utf-8")

@@ -31,27 +31,25 @@ def log_file(tmp_path: Path) -> Iterator[Path]:
     logging.getLogger("paceline").setLevel(logging.NOTSET)
 
 
-def test_the_last_lines_are_copied(program: Program, log_file: Path, qtbot: QtBot) -> None:
-    told: list[Notice] = []
-    program.notices.posted.connect(told.append)
+def test_the_last_lines_are_copied(
+    program: Program, log_file: Path, qtbot: QtBot, notices: list[Notice]
+) -> None:
     program.window.actions_.copy_log.trigger()
-    qtbot.waitUntil(lambda: bool(told))
-    assert told[-1].message == "The log is empty."
+    qtbot.waitUntil(lambda: bool(notices))
+    assert notices[-1].message == "The log is empty."
     for number in range(300):
         logging.getLogger("paceline.gui").info("line %d", number)
     program.window.actions_.copy_log.trigger()
-    qtbot.waitUntil(lambda: len(told) == 2)
-    assert told[-1].message == "The last lines of the log are in the clipboard."
+    qtbot.waitUntil(lambda: len(notices) == 2)
+    assert notices[-1].message == "The last lines of the log are in the clipboard."
     lines = QGuiApplication.clipboard().text().splitlines()
     assert len(lines) == 200
     assert lines[-1].endswith("line 299")
 
 
 def test_the_folder_is_opened(
-    program: Program, log_file: Path, monkeypatch: pytest.MonkeyPatch
+    program: Program, log_file: Path, monkeypatch: pytest.MonkeyPatch, notices: list[Notice]
 ) -> None:
-    told: list[Notice] = []
-    program.notices.posted.connect(told.append)
     opened: list[str] = []
 
     def open_url(url: QUrl) -> bool:
@@ -62,19 +60,17 @@ def test_the_folder_is_opened(
     open_it = program.window.actions_.log_folder.trigger
     open_it()
     assert opened == [str(log_file.parent.parent)], "the folder comes with the first line"
-    assert (told[-1].message, told[-1].hint) == (
+    assert (notices[-1].message, notices[-1].hint) == (
         "No file manager could be opened.",
         f"The file is {log_file}.",
     )
     logging.getLogger("paceline.gui").info("a line")
     open_it()
     assert opened[-1] == str(log_file.parent)
-    assert len(told) == 1
+    assert len(notices) == 1
 
 
-def test_without_a_log_both_entries_say_so(program: Program) -> None:
-    told: list[Notice] = []
-    program.notices.posted.connect(told.append)
+def test_without_a_log_both_entries_say_so(program: Program, notices: list[Notice]) -> None:
     program.window.actions_.log_folder.trigger()
     program.window.actions_.copy_log.trigger()
-    assert [notice.message for notice in told] == ["Nothing is written into a log file."] * 2
+    assert [notice.message for notice in notices] == ["Nothing is written into a log file."] * 2

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from dataclasses import replace
 from typing import TYPE_CHECKING
 from unittest.mock import patch
@@ -12,19 +11,12 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from gui.fake_hub import MODEL, FakeHub, HeldBackground, page_of
-from hub_server import Fault, HubServer, Repository
-from paceline.catalog.hub.client import Hub, TokenSource
 from paceline.catalog.hub.errors import HubError
 from paceline.catalog.hub.values import SearchQuery
 from paceline.gui.models.lists import hub_search
 from paceline.gui.models.lists.hub_search import HubSearch
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
-    from pytestqt.qtbot import QtBot
-
     from paceline.catalog.hub.values import HubModel
 
 WAIT_MS = 20_000
@@ -146,73 +138,3 @@ def test_a_token_is_kept_and_what_was_asked_is_asked_again(monkeypatch: pytest.M
     search.set_token("no token")
     jobs.carry_out_all()
     assert len(failed) == 1
-
-
-# ------------------------------------------------------------------------------- a real client
-
-
-@pytest.fixture
-def server() -> Iterator[HubServer]:
-    found = {
-        f"owner/model-{i:03}": Repository(
-            f"owner/model-{i:03}", {"m-Q4_K_M.gguf": b"GGUF"}, {"downloads": 1000 - i}
-        )
-        for i in range(30)
-    }
-    with HubServer(found, page_size=25) as running:
-        yield running
-    from huggingface_hub.utils import close_session
-
-    close_session()
-
-
-@pytest.fixture
-def make_search(server: HubServer, tmp_path: Path) -> Iterator[Callable[[], HubSearch]]:
-    made: list[HubSearch] = []
-
-    def make() -> HubSearch:
-        tokens = TokenSource({"HF_HOME": str(tmp_path)})
-        made.append(HubSearch(Hub(endpoint=server.endpoint, tokens=tokens)))
-        return made[-1]
-
-    yield make
-    for search in made:
-        assert any(search.close() for _ in range(10))
-
-
-def test_an_end_does_not_wait_for_a_silent_hub(
-    qtbot: QtBot, make_search: Callable[[], HubSearch], server: HubServer
-) -> None:
-    search = make_search()
-    server.add(Fault(silent=True))
-    for at in range(20):
-        search.search(SearchQuery(f"model-{at}"))
-        search.open_repository("owner/model-001")
-    qtbot.waitUntil(lambda: len(server.requests) >= 2, timeout=WAIT_MS)
-    assert any(search.close() for _ in range(10))
-    n_requests = len(server.requests)
-    search.search(SearchQuery("model"))
-    search.open_repository("owner/model-001")
-    search.set_token("hf_x")
-    assert len(server.requests) == n_requests
-    assert not search.is_searching
-
-
-def test_a_request_is_made_off_the_main_thread_and_a_bug_in_it_is_reported(
-    qtbot: QtBot, make_search: Callable[[], HubSearch], monkeypatch: pytest.MonkeyPatch,
-    allow_warnings: Callable[[str], None],
-) -> None:  # fmt: skip
-    allow_warnings("a job in the background failed")
-    threads: list[threading.Thread] = []
-
-    def broken(*_: object) -> None:
-        threads.append(threading.current_thread())
-        raise RuntimeError("bug")
-
-    monkeypatch.setattr(Hub, "repository", broken)
-    search = make_search()
-    search.open_repository("owner/model-001")
-    qtbot.waitUntil(lambda: search.repo_error is not None, timeout=WAIT_MS)
-    assert search.repo_error is not None
-    assert search.repo_error.code == "internal"
-    assert threads[0] is not threading.main_thread()

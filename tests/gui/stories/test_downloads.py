@@ -30,9 +30,6 @@ if TYPE_CHECKING:
     from paceline.gui.models.downloads.getting import PairGetter
     from paceline.gui.program import Program
 
-pytestmark = [
-    pytest.mark.qt_log_ignore("This plugin does not support"),
-]
 
 LIMIT_MS = 20_000
 CPU = EngineDescribed("", "", (DeviceInfo("CPU", "CPU", "cpu", 1 << 36, 1 << 36),))

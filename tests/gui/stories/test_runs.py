@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import pytest
-
 from gui.stories.person import Person
 from gui.test_run_dialog import is_filled
 from paceline.gui.look.colours import DARK, LIGHT
@@ -14,8 +12,6 @@ from paceline.messages import StartTurn, TurnFailed
 if TYPE_CHECKING:
     from gui.fake_client import FakeClient
     from paceline.gui.run.dialog import RunDialog
-
-pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
 
 
 def opened(person: Person) -> RunDialog:

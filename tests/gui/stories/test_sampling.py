@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
@@ -13,8 +12,6 @@ from paceline.messages import StartTurn
 
 if TYPE_CHECKING:
     from gui.fake_client import FakeClient
-
-pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
 
 
 def choose(person: Person, words: str) -> None:
