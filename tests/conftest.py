@@ -41,6 +41,7 @@ from paceline import paths
 from paceline.engine.prompt.renderer import RENDER
 from paceline.workers.start import CHILD
 from shared_reader import lent, one_reader
+from trials import Trials
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator
@@ -193,22 +194,6 @@ def _old_objects_rest() -> None:
 def is_long(request: pytest.FixtureRequest) -> bool:
     """Return whether the run has the option `--long`."""
     return bool(request.config.getoption("--long"))
-
-
-class Trials:
-    """Counts how often a test breaks something: `for i in trials(short, long)`."""
-
-    def __init__(self, config: pytest.Config) -> None:
-        self._is_long = config.getoption("--long")
-        self._most: int | None = config.getoption("--trials")
-        self.n = 0
-
-    def __call__(self, short: int, long: int) -> Iterator[int]:
-        """Yield numbers from 0: `short` of them in the usual run, `long` with --long."""
-        n = long if self._is_long else short
-        for i in range(n if self._most is None else min(n, self._most)):
-            self.n += 1
-            yield i
 
 
 @pytest.fixture

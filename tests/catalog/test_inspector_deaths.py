@@ -21,7 +21,7 @@ from paceline.errors import CancelledError, ModelError
 from paceline.params import ModelParams
 
 if TYPE_CHECKING:
-    from conftest import Trials
+    from trials import Trials
 
 Allow = Callable[[str], None]
 REFUSALS = ("not-a-gguf", "cannot-load", "newer-model", "no-tokenizer", "crashes-the-reader")

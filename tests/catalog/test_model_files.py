@@ -14,7 +14,7 @@ from paceline.catalog.local.model_files import ModelFile, find_models, model_at
 from paceline.errors import ModelError
 
 if TYPE_CHECKING:
-    from conftest import Trials
+    from trials import Trials
 
 needs_links = pytest.mark.skipif(sys.platform == "win32", reason="links need a privilege there")
 

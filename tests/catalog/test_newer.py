@@ -23,7 +23,7 @@ from paceline.params import ModelParams
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from conftest import Trials
+    from trials import Trials
 
 NEWER = (
     ("general.architecture", "llama9", "unknown model architecture: 'llama9'"),

@@ -9,7 +9,6 @@ from msgspec import structs
 
 from chat.chat_bench import Shown
 from chat.recorder import Recorder
-from conftest import Trials
 from gui.fake_client import STATS, FakeClient, step_of
 from message_samples import EVENTS, sample
 from paceline.chat.pair import Pair, PairLoader
@@ -29,6 +28,7 @@ from paceline.messages import (
     TurnStarted,
 )
 from paceline.params import DraftModel, Strategy
+from trials import Trials
 
 NUMBERS = (-(2**63), -1, 0, 1, 10**30)
 FLOATS = (-1.0, 0.0, 1e308, float("inf"), float("nan"))

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from conftest import Trials
     from paceline.gui.program import Program
+    from trials import Trials
 
 N_SEEDS, N_EACH = 120, 10
 """Together 1,000 databases with another byte and 200 that are cut off."""

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
     from pytestqt.qtbot import QtBot
 
-    from conftest import Trials
     from paceline.gui.program import Program
+    from trials import Trials
 
 APP = Path(__file__).parents[2] / "app"
 FIRST = """

@@ -23,7 +23,7 @@ from paceline.storage.archive import Archive
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from conftest import Trials
+    from trials import Trials
 
 TESTS = Path(__file__).parents[1]
 CLOSES_WITHIN_S = 10

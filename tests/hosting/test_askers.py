@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from conftest import Trials
 from hosting.engines import make_tough_process_service
 from hosting.observed import engine_processes
 from hosting.rig import wait_until
@@ -33,6 +32,7 @@ from paceline.messages import (
     TurnFinished,
     TurnStarted,
 )
+from trials import Trials
 from turns import turn_of
 
 AllowWarnings = Callable[[str], None]

@@ -22,7 +22,7 @@ from paceline.messages import (
 )
 
 if TYPE_CHECKING:
-    from conftest import Trials
+    from trials import Trials
 
 SIZES = (30, 150, 600, 1500, 3900, 5400)
 """Characters of the prompts: from a dozen to 1,500 tokens."""

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from conftest import Trials
+    from trials import Trials
 
 pytestmark = pytest.mark.skipif(
     sys.platform != "linux" or not shutil.which("gcc"), reason="needs Linux and a C compiler"

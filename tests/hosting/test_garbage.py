@@ -15,7 +15,7 @@ from paceline.hosting.wire import Beat, LogLine, decode_upward, encode_message
 from paceline.workers.frames import FrameError, FrameReader, WireError, frame
 
 if TYPE_CHECKING:
-    from conftest import Trials
+    from trials import Trials
 
 
 # ------------------------------------------------------------------------------------ frames

@@ -53,7 +53,7 @@ from paceline.messages import (
 from paceline.workers.frames import frame
 
 if TYPE_CHECKING:
-    from conftest import Trials
+    from trials import Trials
 
 pytestmark = pytest.mark.skipif(
     not Path("/proc/self/syscall").exists(), reason="reads Linux's /proc"

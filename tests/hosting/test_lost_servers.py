@@ -40,7 +40,7 @@ from rpc_servers import UNUSABLE, Server, rpc_servers
 from turns import turn_of
 
 if TYPE_CHECKING:
-    from conftest import Trials
+    from trials import Trials
 
 ABORT = End(-6, "/build/ggml-rpc.cpp:566: Remote RPC server crashed or returned malformed response")
 Pair = tuple[Path, Path]

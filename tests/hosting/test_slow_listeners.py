@@ -11,13 +11,13 @@ from pathlib import Path
 import psutil
 import pytest
 
-from conftest import Trials
 from hosting.observed import Host, deaths_of, finished_text, text_of
 from hosting.rig import wait_until
 from hosting.sabotage import with_little_room
 from paceline.hosting.child import run_child
 from paceline.messages import EngineDied, Event, StepCommitted, TurnFinished
 from paceline.workers.process import ChildMain
+from trials import Trials
 
 CASES = pytest.mark.parametrize(
     "main",

@@ -20,7 +20,7 @@ from paceline.catalog.download.downloads import Downloads
 from paceline.catalog.hub.client import Hub
 
 if TYPE_CHECKING:
-    from conftest import Trials
+    from trials import Trials
 
 MB = 1_000_000
 SIZE = 32 * MB

@@ -22,7 +22,7 @@ from paceline.errors import EngineError, ValueOutOfRangeError
 from schemas.walks import walk
 
 if TYPE_CHECKING:
-    from conftest import Trials
+    from trials import Trials
 
 TESTS = Path(__file__).resolve().parent.parent
 JSON = r"""

@@ -26,7 +26,7 @@ from paceline.messages import (
 )
 
 if TYPE_CHECKING:
-    from conftest import Trials
+    from trials import Trials
 
 QUESTION = "What does os.path.join do?"
 

@@ -22,8 +22,8 @@ from server.rig import running
 from server.wire import Answer, ask, connect, read
 
 if TYPE_CHECKING:
-    from conftest import Trials
     from paceline.messages import LoadPair
+    from trials import Trials
 
 KEY = "right-key"
 SHORT = Defaults(

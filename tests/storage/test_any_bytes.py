@@ -21,7 +21,7 @@ from storage.whole import N_CHATS, PAGE, Whole, made_whole, text_of
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from conftest import Trials
+    from trials import Trials
 
 
 @pytest.fixture(scope="module")

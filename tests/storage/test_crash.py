@@ -20,7 +20,7 @@ from paceline.run_record import INTERRUPTED
 from paceline.storage.archive import Archive
 
 if TYPE_CHECKING:
-    from conftest import Trials
+    from trials import Trials
 
 HERE = Path(__file__).parent
 N_AT_ONCE = 3

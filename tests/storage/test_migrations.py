@@ -30,7 +30,7 @@ from storage.chats import Watched, chat
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from conftest import Trials
+    from trials import Trials
 
 
 HERE = Path(__file__).parent

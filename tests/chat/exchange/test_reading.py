@@ -18,9 +18,9 @@ from storage.chats import chat
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from conftest import Trials
     from paceline.chat.exchange.imported import ImportedChat
     from paceline.conversation import Conversation
+    from trials import Trials
 
 
 def read(data: object) -> ImportedChat:

@@ -6,13 +6,13 @@ import json
 import random
 from typing import Any
 
-from conftest import Trials
 from engine.schema.compiled import attempt, takes, walks
 from paceline.engine.model.backend import VocabularyFile
 from paceline.engine.schema.disjoint import Disjointness
 from paceline.engine.schema.document import Document
 from schemas.random_schemas import random_schema
 from schemas.validity import Judge
+from trials import Trials
 
 VALUES: tuple[Any, ...] = (
     None, True, False, 0, 1, 1.0, 1.5, -1, 7, 100, "", "a", "x", "abc", "2024-01-02", [], [1],

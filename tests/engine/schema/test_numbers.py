@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
-from conftest import Trials
 from engine.schema.compiled import attempt, takes
 from paceline.engine.model.backend import VocabularyFile
 from schemas.validity import Judge
+from trials import Trials
 
 ODD = (
     0, -0.0, 1.0, 1e16, -1e16, 2**53, 2**53 + 1, -(2**53) - 1, 2**63, -(2**63), 1e17, 1e18, 1e-7,

@@ -7,10 +7,10 @@ import random
 import re
 import warnings
 
-from conftest import Trials
 from engine.schema.compiled import attempt, grammar_of, takes, walks
 from paceline.engine.model.backend import VocabularyFile
 from schemas.patterns import random_pattern
+from trials import Trials
 
 CHARACTERS = (
     *"abcxyzABC019_- ,:;=@#.+*?()[]{}|^$/é漢'\"\\\n\t\r\f\b", "\U0001f600", "€", "٣", "\u2028",

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from conftest import Trials
 from engine.schema.compiled import attempt, walks
 from paceline.engine import ModelParams, SamplingParams, generate, load_pair
 from paceline.engine.model.backend import VocabularyFile
 from paceline.errors import UserError
 from schemas.random_schemas import random_schema
 from schemas.validity import Judge
+from trials import Trials
 
 
 def _keyword(said: str) -> str:
