@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import math
 import sqlite3
 from typing import TYPE_CHECKING
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from chat.chat_bench import ChatBench
-from paceline.chat.exchange.chat_json import dumped, from_json, to_json
+from paceline.chat.exchange.chat_json import from_json, to_json
 from paceline.errors import UserError
 from paceline.messages import StartTurn
 from paceline.params import LogitBias, ReplySettings, SamplingParams
@@ -33,10 +32,6 @@ HOT = ReplySettings(SamplingParams(1.5), system_prompt="Sing.")
 MINE = ReplySettings(SamplingParams(0.4), 300, None, "Of the defaults.")
 
 
-def settings_of(bench: ChatBench) -> ReplySettings:
-    return bench.settings
-
-
 # ------------------------------------------------------------------------------------ its own
 
 
@@ -44,7 +39,7 @@ def test_each_chat_keeps_its_own_and_a_new_one_begins_with_the_defaults(
     store: ConversationStore,
 ) -> None:
     bench = ChatBench(store, defaults=MINE)
-    assert settings_of(bench) == MINE
+    assert bench.settings == MINE
     bench.set_settings(COLD)
     bench.ask("One", "1")
     cold = bench.id
@@ -54,11 +49,11 @@ def test_each_chat_keeps_its_own_and_a_new_one_begins_with_the_defaults(
     )  # fmt: skip
     assert turn.prompt.messages[0].text == "Be kind. 🙂"
     bench.new()
-    assert settings_of(bench) == MINE
+    assert bench.settings == MINE
     bench.ask("Two", "2")
     assert bench.client.last(StartTurn).prompt.messages[0].text == "Of the defaults."
     bench.show(cold)
-    assert settings_of(bench) == COLD
+    assert bench.settings == COLD
     bench.regenerate()
     assert bench.client.last(StartTurn).seed == 7
 
@@ -74,10 +69,10 @@ def test_they_are_there_after_a_restart_and_other_defaults_change_no_chat(
     first.set_settings(COLD)
     first.session.conversations.keep_settings(first.id)
     again = ChatBench(store, prefix="again", defaults=HOT)
-    assert settings_of(again) == HOT
+    assert again.settings == HOT
     for chat in again.session.summaries:
         again.show(chat.conversation_id)
-        assert settings_of(again) == (COLD if chat.conversation_id == two else MINE)
+        assert again.settings == (COLD if chat.conversation_id == two else MINE)
 
 
 def test_what_was_set_is_kept_with_the_next_message_or_the_next_chat(
@@ -99,7 +94,7 @@ def test_what_was_set_is_kept_with_the_next_message_or_the_next_chat(
     bench.set_settings(HOT)
     bench.session.remove(one)
     bench.restore(one)
-    assert settings_of(bench) == HOT
+    assert bench.settings == HOT
 
 
 def test_a_running_reply_keeps_what_it_began_with_while_chats_change(bench: ChatBench) -> None:
@@ -110,23 +105,14 @@ def test_a_running_reply_keeps_what_it_began_with_while_chats_change(bench: Chat
     bench.client.start_turn()
     bench.set_settings(HOT)
     bench.new()
-    assert settings_of(bench) == ReplySettings()
+    assert bench.settings == ReplySettings()
     bench.client.step("1", 0)
     bench.client.finish_turn("1")
     assert reply.options.settings == COLD
     record = bench.store.runs(cold)[reply.message_id]
     assert (record.sampling, record.max_tokens) == (COLD.sampling, 99)
     bench.show(cold)
-    assert settings_of(bench) == HOT
-
-
-def test_half_a_character_in_a_prompt_costs_no_message(store: ConversationStore) -> None:
-    bench = ChatBench(store)
-    bench.set_settings(ReplySettings(system_prompt="Half \ud83d"))
-    bench.ask("One", "1")
-    again = ChatBench(store, prefix="again")
-    again.show(bench.id)
-    assert again.texts == ["One", "1"]
+    assert bench.settings == HOT
 
 
 @pytest.mark.parametrize("text", ["{", "7", '{"seed": "x"}', '{"max_tokens": 0}', "[" * 100_000])
@@ -147,23 +133,11 @@ def test_damaged_settings_are_those_of_the_last_reply(tmp_path: Path, text: str)
     chats = again.session.conversations
     from_json(to_json(*chats.with_records(bench.id)))  # an export can be imported all the same
     again.show(bench.id)
-    assert settings_of(again) == COLD
+    assert again.settings == COLD
     archive.close()
 
 
 # -------------------------------------------------------------------------- export and import
-
-
-def test_an_export_carries_them(bench: ChatBench) -> None:
-    bench.set_settings(COLD)
-    bench.ask("One", "1")
-    conversation, records = bench.session.conversations.with_records(bench.id)
-    text = "".join(dumped(to_json(conversation, records)))
-    json.loads(text, parse_constant=pytest.fail)
-    again, records = from_json(json.loads(text))
-    assert again.settings == COLD
-    bench.import_copy(again, {})
-    assert settings_of(bench) == COLD
 
 
 def test_an_older_export_has_those_of_its_last_reply_and_a_newer_one_may_say_more(
@@ -183,7 +157,7 @@ def test_an_older_export_has_those_of_its_last_reply_and_a_newer_one_may_say_mor
     older, records = from_json(data)
     assert older.settings is None
     bench.import_copy(older, records)
-    assert settings_of(bench) == COLD
+    assert bench.settings == COLD
 
 
 @pytest.mark.parametrize(
@@ -245,8 +219,8 @@ def expected(number: int, seed: int | None) -> ReplySettings:
 
 
 def _make_chats() -> None:
-    """Fill the tables above: 25 chats of five kinds."""
-    for number in range(25):
+    """Fill the tables above: ten chats of five kinds."""
+    for number in range(10):
         name, own = f"chat{number}", data_of(number, 4_000_000_000 + number)
         other = data_of(number + 1, 5)
         question = f"Question {number}"
@@ -289,12 +263,12 @@ def test_chats_of_the_version_before_have_what_their_last_reply_had(
     assert {chat.conversation_id for chat in bench.session.summaries} == BEFORE.keys()
     for name, replies in BEFORE.items():
         bench.show(name)
-        assert settings_of(bench) == EXPECTED[name], name
+        assert bench.settings == EXPECTED[name], name
         assert bench.current.title == replies[0].question
         said = [text for reply in replies for text in (reply.question, reply.answer)]
         assert [m.text for m in bench.current.messages.values()] == said
         assert len(old.runs(name)) == sum(reply.record is not None for reply in replies)
-    assert len(old.search("question 17")) == 2, "title and message are found"
+    assert len(old.search("question 7")) == 2, "title and message are found"
     (copy,) = copies(tmp_path / "chats.db")
     with contextlib.closing(sqlite3.connect(copy)) as before:
         assert user_version(before) == 1
@@ -313,15 +287,15 @@ def test_what_an_old_chat_had_stays_when_it_continues(old: Archive) -> None:
     again = ChatBench(old, prefix="again", defaults=HOT)
     again.show("chat0")
     assert again.current.settings == EXPECTED["chat0"]
-    assert settings_of(again) == EXPECTED["chat0"]
+    assert again.settings == EXPECTED["chat0"]
 
 
 def test_the_defaults_seed_says_that_it_was_fixed(old: Archive) -> None:
     bench = ChatBench(old, defaults=ReplySettings(seed=4_000_000_000))
     bench.show("chat0")
-    assert settings_of(bench).seed == 4_000_000_000
+    assert bench.settings.seed == 4_000_000_000
     bench.show("chat5")
-    assert settings_of(bench).seed is None
+    assert bench.settings.seed is None
 
 
 def test_a_damaged_database_of_the_version_before_loses_nothing_that_can_be_read(
@@ -338,6 +312,6 @@ def test_a_damaged_database_of_the_version_before_loses_nothing_that_can_be_read
         bench = ChatBench(archive, defaults=MINE)
         for name, wanted in EXPECTED.items():
             bench.show(name)
-            assert settings_of(bench) == wanted
+            assert bench.settings == wanted
     finally:
         archive.close()

@@ -347,27 +347,22 @@ def test_it_does_not_begin_while_the_engine_is_needed_or_empty(status: str) -> N
 # ---------------------------------------------------------------------------------- troubles
 
 
-def test_a_side_that_fails_leaves_the_other_one_alone(bench: Bench) -> None:
-    bench.client.fates.append("fails")
-    bench.run()
-    assert (0, "TurnFailed") in bench.told
+@pytest.mark.parametrize(
+    ("fate", "left", "told"),
+    [
+        ("fails", "own", "TurnFailed"),
+        ("fails", "b", "It is broken."),  # it is not loaded
+        ("dies late", "own", "It crashed."),
+    ],
+)
+def test_a_side_that_fails_leaves_the_other_one_alone(
+    bench: Bench, fate: Fate, left: str, told: str
+) -> None:
+    bench.client.fates.append(fate)
+    bench.run(left, "own")
+    assert (0, told) in bench.told
     assert [reply.status for reply in bench.comparison.replies] == ["failed", "finished"]
-
-
-def test_models_that_do_not_load_are_an_error_of_their_side(bench: Bench) -> None:
-    bench.client.fates.append("fails")
-    bench.run("b", "own")
-    assert (0, "It is broken.") in bench.told
-    assert [reply.status for reply in bench.comparison.replies] == ["failed", "finished"]
-    assert bench.client.loaded == "own.gguf"
-
-
-def test_after_the_engines_death_the_other_side_runs_on_the_next_engine(bench: Bench) -> None:
-    bench.client.fates.append("dies late")
-    bench.run()
-    assert (0, "It crashed.") in bench.told
-    assert [reply.status for reply in bench.comparison.replies] == ["failed", "finished"]
-    assert bench.loader.state.status == "ready"
+    assert (bench.client.loaded, bench.loader.state.status) == ("own.gguf", "ready")
 
 
 def test_cancel_stops_within_a_step_and_begins_nothing_more(bench: Bench) -> None:
@@ -439,14 +434,6 @@ def test_nothing_is_in_the_chat_until_a_reply_is_kept(bench: Bench) -> None:
     assert (record.strategy, record.seed, len(record.steps)) == ("auto", 7, N_STEPS)
     assert record.target is not None
     assert (record.target.file, record.target.fingerprint) == ("own.gguf", "print of own.gguf")
-
-
-def test_a_private_chats_reply_is_kept_in_it_alone() -> None:
-    bench = Bench(private=True)
-    bench.run()
-    assert bench.session.keep_reply(bench.question, bench.comparison.replies[0])
-    assert bench.session.conversations.is_private(bench.chat)
-    assert len(bench.conversation.children(bench.question)) == 2
 
 
 def test_a_reply_is_not_kept_where_its_question_is_gone(bench: Bench) -> None:

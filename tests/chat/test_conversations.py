@@ -8,6 +8,7 @@ from chat.chat_bench import ChatBench
 from paceline.conversation import Attachment, Conversation, Message, ViewPlace
 from paceline.errors import UserError
 from paceline.messages import StartTurn
+from paceline.params import ReplySettings
 from paceline.storage.archive import NEW_CHAT, ConversationStore
 
 NOTES = Attachment("notes.txt", "Buy milk.\n", 10)
@@ -26,13 +27,6 @@ def test_editing_keeps_the_files_or_takes_others(bench: ChatBench) -> None:
     assert bench.current.path()[0].attachments == ()
 
 
-def test_a_branch_of_a_branch_gets_the_next_number(bench: ChatBench) -> None:
-    bench.ask("One", "1")
-    bench.branch(bench.message(1))
-    bench.branch(bench.message(1))
-    assert bench.current.title == "One (3)"
-
-
 def test_a_branch_is_a_chat_of_its_own(bench: ChatBench) -> None:
     bench.ask("One", "1")
     bench.ask("Two", "2")
@@ -41,8 +35,6 @@ def test_a_branch_is_a_chat_of_its_own(bench: ChatBench) -> None:
     bench.session.pin(bench.id, True)
     branch = bench.branch(bench.message(1))
     assert bench.id == branch
-    assert branch != old.conversation_id
-    assert bench.texts == ["One", "1"]
     assert (bench.current.title, bench.current.tags) == ("One (2)", ("work",))
     assert not bench.current.pinned
     assert set(bench.current.messages).isdisjoint(old.messages)
@@ -50,9 +42,8 @@ def test_a_branch_is_a_chat_of_its_own(bench: ChatBench) -> None:
     assert whole is not None
     assert whole.stats is not None
     assert [step.step for step in whole.steps] == [0, 1]
-    bench.ask("Zwei", "zwei")
-    bench.show(old.conversation_id)
-    assert bench.texts == ["One", "1", "Two", "2"]
+    bench.branch(bench.message(1))
+    assert bench.current.title == "One (3)"
 
 
 # ------------------------------------------------------------------------------ the list
@@ -107,9 +98,7 @@ def test_nothing_of_a_private_chat_is_stored_or_remembered(bench: ChatBench) -> 
     bench.session.conversations.save_place(bench.id, ViewPlace("x", 3))
     bench.session.tag(bench.id, ("hush",))
     assert bench.session.summaries[0].private
-    assert [hit.conversation_id for hit in bench.session.conversations.search("secret")][:1] == [
-        bench.id
-    ]
+    assert bench.session.conversations.search("secret")[0].conversation_id == bench.id
     private = bench.id
     assert bench.store.summaries() == ()
     assert bench.store.search("secret") == ()
@@ -211,15 +200,10 @@ def test_halves_of_characters_are_the_same_before_and_after_a_restart(
     bench.session.rename(bench.id, HALF)
     bench.session.tag(bench.id, [HALF])
     file = Attachment(HALF, HALF, 5)
-    foreign = Conversation(
-        "c",
-        HALF,
-        1.0,
-        tags=(HALF,),
-        messages={"m1": Message.of_text("m1", None, "user", HALF, 1.0, attachments=(file,))},
-        leaf_id="m1",
-    )
+    message = Message.of_text("m1", None, "user", HALF, 1.0, attachments=(file,))
+    foreign = Conversation("c", HALF, 1.0, tags=(HALF,)).add(message)
     bench.import_copy(foreign, {})
+    bench.set_settings(ReplySettings(system_prompt=HALF))
     bench.ask(HALF, "1")
     again = ChatBench(store, prefix="again")
     by_id = {line.conversation_id: line for line in again.session.summaries}

@@ -11,7 +11,7 @@ from paceline.messages import StartTurn
 from paceline.params import ReplySettings
 
 if TYPE_CHECKING:
-    from paceline.storage.archive import ConversationStore
+    pass
 
 WORK = Folder("work", "Work", "Be brief.")
 
@@ -70,16 +70,6 @@ def test_a_deleted_folder_leaves_its_chats_and_comes_back(bench: ChatBench) -> N
     bench.session.put_folder(WORK)
     bench.ask("Three", "3")
     assert sent(bench)[0] == ("system", "Be brief.")
-
-
-def test_folders_and_archive_are_there_after_a_restart(store: ConversationStore) -> None:
-    bench = ChatBench(store)
-    chat = in_folder(bench)
-    bench.session.archive(chat, True)
-    again = ChatBench(store).session
-    assert again.conversations.folders.all == (WORK,)
-    (line,) = again.summaries
-    assert (line.folder_id, line.archived) == ("work", True)
 
 
 def test_a_chat_that_continues_leaves_the_archive(bench: ChatBench) -> None:

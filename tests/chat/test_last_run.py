@@ -8,8 +8,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from msgspec import structs
 
 from message_samples import sample
@@ -108,18 +106,4 @@ def test_a_damaged_file_counts_as_missing(
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b"\xff", b"[" * 100_000, b" " * 1_000_001])
 def test_garbage_is_none(tmp_path: Path, content: bytes) -> None:
     (tmp_path / FILE_NAME).write_bytes(content)
-    assert load_last_run(tmp_path) is None
-
-
-@given(cut=st.integers(0, 600))
-def test_half_a_file_is_none(tmp_path_factory: pytest.TempPathFactory, cut: int) -> None:
-    folder = tmp_path_factory.mktemp("half")
-    save_last_run(folder, RUN)
-    raw = (folder / FILE_NAME).read_bytes()
-    assert len(raw) > 602
-    (folder / FILE_NAME).write_bytes(raw[:cut])
-    assert load_last_run(folder) is None
-
-
-def test_no_file_is_none(tmp_path: Path) -> None:
     assert load_last_run(tmp_path) is None

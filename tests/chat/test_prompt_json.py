@@ -6,7 +6,6 @@ import pytest
 
 from paceline.chat.prompt import (
     PromptDataError,
-    is_unicode,
     read_conversation,
     read_earlier,
     read_token_ids,
@@ -57,11 +56,6 @@ def test_what_is_no_token(item: object) -> None:
     assert read_token_ids([0, 2**31 - 1], "in f") == (0, 2**31 - 1)
     with pytest.raises(PromptDataError, match="Item 2 in f is"):
         read_token_ids([5, item], "in f")
-
-
-def test_stray_surrogates() -> None:
-    assert is_unicode("🙂 ä")
-    assert not is_unicode("\udfff")
 
 
 def test_an_earlier_reply() -> None:

@@ -64,7 +64,6 @@ CASES = {
     ),
     "Kimi K3 without a thought": ("Yes<|close|>response<|sep|><|close|>message<|sep|>", "", "Yes"),
     "Kimi K3 that stops in its thought": ("<|open|>think<|sep|>Hm<|close|>th", "Hm<|close|>th", ""),
-    "Solar": ("<|think|>Hm<|end|><|begin|>assistant<|content|>Yes", "Hm", "Yes"),
     "Solar without a thought": (
         "<|content|>Yes, `<|content|>` begins it",
         "",
@@ -98,15 +97,12 @@ CASES = {
         "```\na\n\n~~~\nc",
         "b\n\nd",
     ),
-    "in a sentence": ("Write <think> and </think> then.", "", "Write <think> and </think> then."),
     "in backticks": ("Write `</think>` then.", "", "Write `</think>` then."),
     "in backticks first": ("`<think>` opens it", "", "`<think>` opens it"),
     "another one closes": ("<think>a</thinking>b</think>c", "a</thinking>b", "c"),
     "an end without a channel": ("a<|end|>b", "", "a<|end|>b"),
     "a channel that is none": ("<|channel|>analysis", "", "<|channel|>analysis"),
     "closed twice": ("<think>a</think>b</think>c", "a", "b</think>c"),
-    "Hunyuan 3": ("<think:opensource>hm</think:opensource>So.", "hm", "So."),
-    "Kimi": ("◁think▷hm◁/think▷So.", "hm", "So."),
     "Granite": ("<think>hm</think><response>So.</response>", "hm", "So."),
     "ERNIE": ("<think>\nhm\n</think>\n\n\n<response>\nSo.\n</response>\n", "hm", "So."),
     "Hunyuan": ("<think>\nhm\n</think>\n<answer>\nSo.\n</answer>", "hm", "So."),
@@ -135,11 +131,6 @@ CASES = {
         "```\n</answer>\n```",
     ),
     "another frame": ("<think>hm</think><answer>a</response>", "hm", "a</response>"),
-    "a sentence of marks": (
-        "<think>, <reasoning> and <thought> are three tags.",
-        "",
-        "<think>, <reasoning> and <thought> are three tags.",
-    ),
     "a sentence that begins with a mark": ("<think> is a tag.", "", "<think> is a tag."),
     "marks in lines of their own": (
         "Here are three:\n\n<think>\n\n<reasoning>\n\n<scratchpad>\n\nAll open it.",
@@ -290,58 +281,19 @@ def test_another_text_begins_anew() -> None:
     assert [p.kind for p in splitter.split("a\nb\n", is_final=True)] == ["answer"]
 
 
+WRITTEN = (
+    *(mark for pair in PAIRS for mark in pair),
+    *("<|channel|>analysis<|message|>", "<|start|>assistant<|channel|>final<|message|>"),
+    *("<|end|>", "<answer>", "</answer>", "<response>", "</response>", "[END FINAL RESPONSE]"),
+    *("<|close|>response<|sep|>", "<|close|>message<|sep|>"),
+)
 MARKS = (
     "(?:"
-    + "|".join(
-        map(
-            re.escape,
-            (
-                *(mark for pair in PAIRS for mark in pair),
-                *(
-                    "<|channel|>analysis<|message|>",
-                    "<|start|>assistant<|channel|>final<|message|>",
-                ),
-                *("<|end|>", "<answer>", "</answer>", "<response>", "</response>"),
-                *("[END FINAL RESPONSE]", "<|content|>", "<|open|>response<|sep|>"),
-                *("<|close|>response<|sep|>", "<|close|>message<|sep|>"),
-            ),
-        )
-    )
+    + "|".join(map(re.escape, (*WRITTEN, "<|content|>", "<|open|>response<|sep|>")))
     + "|<\\|channel\\|>[^\\n]*<\\|message\\|>|<\\|start\\|>[^\\n]*)+"
 )
-WORDS = st.sampled_from(
-    (
-        *(mark for pair in PAIRS for mark in pair),
-        "<|channel|>analysis<|message|>",
-        "<|start|>assistant<|channel|>final<|message|>",
-        "<|end|>",
-        "<|start|>",
-        "<answer>",
-        "</answer>",
-        "<response>",
-        "</response>",
-        "[END FINAL RESPONSE]",
-        "<|close|>response<|sep|>",
-        "<|close|>message<|sep|>",
-        "    ",
-        "- ",
-        ":",
-        ".",
-        "<",
-        "<th",
-        "[",
-        "`",
-        "```",
-        "```python",
-        "~~~",
-        "\n",
-        "\n",
-        "\n",
-        " ",
-        "word",
-        "🎉",
-    )
-)
+OTHERS = ("<|start|>", "    ", "- ", ":", ".", "<", "<th", "[", "`", "```", "```python", "~~~")
+WORDS = st.sampled_from((*WRITTEN, *OTHERS, "\n", "\n", "\n", " ", "word", "🎉"))
 TEXTS = st.lists(WORDS, max_size=24).map("".join)
 KNOWN = st.builds(Known, *[st.sampled_from([None, True, False])] * 2)
 

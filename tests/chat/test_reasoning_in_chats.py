@@ -44,7 +44,7 @@ REPLIES = [
 
 
 @pytest.mark.parametrize(("text", "reason", "marks", "seen"), REPLIES)
-def test_the_next_prompt_has_the_answer(
+def test_the_next_prompt_and_an_export_have_the_answer(
     bench: ChatBench, text: str, reason: FinishReason, marks: bool, seen: str | None
 ) -> None:
     answer(bench, text, reason, marks=marks)
@@ -52,19 +52,11 @@ def test_the_next_prompt_has_the_answer(
     again.show(bench.id)
     for life in (bench, again):
         assert known_of(life.reply(1)) == Known(reason in ("eog", "stop"), marks)
-    expected = ["Go?", seen, "And?"] if seen else ["Go?\n\nAnd?"]
-    assert asked(bench) == expected
-
-
-@pytest.mark.parametrize(("text", "reason", "marks", "seen"), REPLIES)
-def test_an_export_has_it_too(
-    bench: ChatBench, text: str, reason: FinishReason, marks: bool, seen: str | None
-) -> None:
-    answer(bench, text, reason, marks=marks)
-    chat, records = bench.session.conversations.with_records(bench.id)
-    written = to_markdown(chat, records, with_figures=False)
+    written = to_markdown(*bench.session.conversations.with_records(bench.id), with_figures=False)
     assert ("**Reasoning**" in written) == (seen != text)
     assert seen is None or f"\n{seen}\n" in written
+    expected = ["Go?", seen, "And?"] if seen else ["Go?\n\nAnd?"]
+    assert asked(bench) == expected
 
 
 def test_a_chat_that_is_not_shown_is_known_too(bench: ChatBench) -> None:

@@ -104,6 +104,18 @@ class Bench(Shown):
             step = StepCommitted(number, (trace,), text, (), 0, 0, 0, 0.01)
             self.client.emit(step, self.ticket)
 
+    def differ(self, then: dict[str, object], now: dict[str, object]) -> Differs:
+        """Check the reply, whose figures were `then`, and find that its third token differs."""
+        record = self.record
+        assert record.stats is not None
+        self.start(replace(record, stats=structs.replace(record.stats, **then)))  # type: ignore[arg-type]
+        self.emit_steps((11, 12))
+        self.client.emit(TextDiverged(2, 13, 99, 0.04))
+        self.finish("cancelled", (11, 12, 99), "The sky was!", **now)
+        (found,) = self.results
+        assert isinstance(found, Differs)
+        return found
+
     def finish(
         self, reason: FinishReason, ids: tuple[int, ...], text: str, **stats: object
     ) -> None:
@@ -145,16 +157,8 @@ def test_what_began_with_an_empty_context_is_checked_with_one(bench: Bench) -> N
 
 
 def test_a_reply_that_began_after_an_earlier_prompt_says_so_where_it_differs(bench: Bench) -> None:
-    record = bench.record
-    assert record.stats is not None
-    bench.start(replace(record, stats=structs.replace(record.stats, n_reused=300)))
+    assert bench.differ({"n_reused": 300}, {"n_reused": 9}).reused == (300, 9)
     assert len(bench.client.all(StartTurn)) == 2, "the reply and the check"
-    bench.emit_steps(IDS[:3])
-    bench.client.emit(TextDiverged(3, 14, 2, 0.01))
-    bench.finish("cancelled", (*IDS[:3], 2), "The sky is", n_reused=9)
-    (found,) = bench.results
-    assert isinstance(found, Differs)
-    assert found.reused == (300, 9)
 
 
 def test_equal_tokens_are_the_same(bench: Bench) -> None:
@@ -201,31 +205,15 @@ SURE: dict[str, object] = {"batch_invariant": True, "basis": "a"}
 def test_equality_is_promised_where_both_turns_had_such_rows(
     bench: Bench, then: dict[str, object], now: dict[str, object], is_promised: bool
 ) -> None:
-    record = bench.record
-    assert record.stats is not None
-    bench.start(replace(record, stats=structs.replace(record.stats, **then)))  # type: ignore[arg-type]
-    bench.emit_steps((11, 12))
-    bench.client.emit(TextDiverged(2, 13, 99, 0.04))
-    bench.finish("cancelled", (11, 12, 99), "The sky was!", **now)
-    (found,) = bench.results
-    assert isinstance(found, Differs)
-    assert found.is_promised is is_promised
+    assert bench.differ(then, now).is_promised is is_promised
 
 
 def test_it_is_promised_whatever_was_reused_where_any_context_gives_the_same(bench: Bench) -> None:
-    record = bench.record
-    assert record.stats is not None
     sameness = Sameness(True, 400, 0.0, False, "Sure.", "a", any_context=True)
     bench.client.emit(SamenessChanged(sameness))
     assert bench.loader.state.sameness == sameness
-    bench.start(replace(record, stats=structs.replace(record.stats, n_reused=300, **SURE)))  # type: ignore[arg-type]
-    bench.emit_steps((11, 12))
-    bench.client.emit(TextDiverged(2, 13, 99, 0.04))
-    bench.finish("cancelled", (11, 12, 99), "The sky was!", **SURE)
-    (found,) = bench.results
-    assert isinstance(found, Differs)
-    assert found.is_promised
-    assert found.any_context
+    found = bench.differ(SURE | {"n_reused": 300}, SURE)
+    assert (found.is_promised, found.any_context) == (True, True)
 
 
 @pytest.mark.parametrize("reason", ["context", "cancelled"])

@@ -3,11 +3,10 @@ from msgspec import structs
 
 from chat.chat_bench import PAIR, ChatBench
 from chat.recorder import Recorder
-from gui.fake_client import STATS, described, step_of, without_plain
+from gui.fake_client import STATS, step_of, without_plain
 from paceline.chat.reply import TurnOptions, to_record
 from paceline.messages import (
     ChatMessage,
-    DescribeEngine,
     EngineDied,
     FiguresReported,
     LoadFailed,
@@ -239,13 +238,6 @@ def test_a_reply_that_breaks_off_keeps_the_figures_so_far(bench: ChatBench, end:
         stats.n_generated / sum(step.total_s for step in reply.steps)
     )
     assert stats.plain_tokens_per_s == STATS.plain_tokens_per_s
-
-
-def test_the_engine_describes_itself(bench: ChatBench) -> None:
-    bench.session.describe_engine()
-    assert bench.client.last(DescribeEngine) == DescribeEngine()
-    bench.client.emit(described())
-    assert bench.told.calls[-1] == ("described", described())
 
 
 # ---------------------------------------------------------------------------------- conversations

@@ -15,17 +15,13 @@ def lm_text(text: str, **more: Any) -> dict[str, Any]:
     }  # fmt: skip
 
 
+def lm_mark(text: str) -> dict[str, Any]:
+    return lm_text(text, isStructural=True)
+
+
 def lm_block(*contents: dict[str, Any], thinking: bool = False, **more: Any) -> dict[str, Any]:
-    style = {"style": {"type": "thinking", "ended": True, "title": "Thought for 1 s"}}
-    return {
-        "type": "contentBlock",
-        "stepIdentifier": "1764000000000-0.5",
-        "content": list(contents),
-        "defaultShouldIncludeInContext": True,
-        "shouldIncludeInContext": True,
-        **(style if thinking else {}),
-        **more,
-    }
+    style = {"style": {"type": "thinking", "ended": True}} if thinking else {}
+    return {"type": "contentBlock", "content": list(contents), **style, **more}
 
 
 def lm_user(*contents: dict[str, Any]) -> dict[str, Any]:
@@ -34,36 +30,29 @@ def lm_user(*contents: dict[str, Any]) -> dict[str, Any]:
 
 def lm_reply(*steps: dict[str, Any]) -> dict[str, Any]:
     debug = {"type": "debugInfoBlock", "debugInfo": "Conversation naming technique: 'prompt'"}
-    sender = {"senderName": "a-model"}
-    return {
-        "type": "multiStep", "role": "assistant", "senderInfo": sender, "steps": [*steps, debug],
-    }  # fmt: skip
+    return {"type": "multiStep", "role": "assistant", "steps": [*steps, debug]}
 
 
 def lm_chat(*messages: dict[str, Any] | tuple[int, list[dict[str, Any]]], **more: Any) -> Any:
     items = [m if isinstance(m, tuple) else (0, [m]) for m in messages]
     return {
         "name": "A fox",
-        "pinned": False,
         "createdAt": 1_764_000_000_000,
-        "preset": "",
-        "tokenCount": 3,
         "userLastMessagedAt": 1_764_000_001_000,
         "assistantLastMessagedAt": 1_764_000_002_000,
         "systemPrompt": "",
         "messages": [{"versions": v, "currentlySelected": chosen} for chosen, v in items],
-        "usePerChatPredictionConfig": True,
         "perChatPredictionConfig": {"fields": []},
         "clientInput": "",
         "clientInputFiles": [],
-        "userFilesSizeBytes": 0,
         "notes": [],
-        "plugins": [],
-        "pluginConfigs": {},
-        "disabledPluginTools": [],
-        "looseFiles": [],
         **more,
     }
+
+
+def lm_answer(*steps: dict[str, Any]) -> Any:
+    """A chat of one question and this answer."""
+    return lm_chat(lm_user(lm_text("Why?")), lm_reply(*steps))
 
 
 LM_CALL = {
@@ -93,14 +82,9 @@ def gpt_node(
             "id": key,
             "author": {"role": role, "name": None, "metadata": {}},
             "create_time": 1_764_000_000.5,
-            "update_time": None,
             "content": content or {"content_type": kind, "parts": list(parts)},
-            "status": "finished_successfully",
-            "end_turn": True,
-            "weight": 1.0,
             "metadata": {},
             "recipient": "all",
-            "channel": None,
             **more,
         }
     return {"id": key, "message": message, "parent": parent, "children": []}
@@ -112,13 +96,16 @@ def gpt_chat(end: str | None, *nodes: dict[str, Any], **more: Any) -> Any:
         "create_time": 1_764_000_000.25,
         "update_time": 1_764_000_009.75,
         "mapping": {node["id"]: node for node in nodes},
-        "moderation_results": [],
         "current_node": end,
-        "plugin_ids": None,
         "conversation_id": "c",
-        "id": "c",
         **more,
     }
+
+
+def gpt_answer(*parts: Any, content: dict[str, Any] | None = None) -> Any:
+    """A chat of one question and this answer."""
+    answer = gpt_node("a", "q", "assistant", *parts, content=content)
+    return gpt_chat("a", gpt_node("q", None, "user", "Why?"), answer)
 
 
 SPOKEN = {"content_type": "audio_transcription", "text": "Hello there", "direction": "in"}
@@ -143,22 +130,23 @@ def web_message(key: str, parent: str | None, role: str, content: str, **more: A
 
 def web_chat(end: str | None, *messages: dict[str, Any], **more: Any) -> Any:
     chat = {
-        "id": "",
         "title": "A chat",
-        "models": ["a-model"],
         "params": {},
         "history": {"messages": {m["id"]: m for m in messages}, "currentId": end},
         "messages": [],
         "tags": [],
-        "timestamp": 1_764_000_000_000,
-        "files": [],
         **more.pop("chat", {}),
     }
     return {
-        "id": "c", "user_id": "u", "title": "A chat", "chat": chat, "updated_at": 1_764_000_009,
-        "created_at": 1_764_000_000, "share_id": None, "archived": False, "pinned": False,
-        "meta": {}, "folder_id": None, **more,
+        "id": "c", "title": "A chat", "chat": chat, "updated_at": 1_764_000_009,
+        "created_at": 1_764_000_000, "pinned": False, "meta": {}, **more,
     }  # fmt: skip
+
+
+def web_answer(text: str) -> Any:
+    """A chat of one question and this answer."""
+    question = web_message("q", None, "user", "Why?")
+    return web_chat("a", question, web_message("a", "q", "assistant", text))
 
 
 # --------------------------------------------------------------------------------- llama.cpp

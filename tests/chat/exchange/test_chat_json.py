@@ -35,7 +35,8 @@ def test_what_was_exported_comes_back_as_it_was(
     made: tuple[Conversation, dict[str, RunRecord]],
 ) -> None:
     conversation, records = made
-    assert from_json(json.loads(text_of(conversation, records))) == (conversation, records)
+    data = json.loads(text_of(conversation, records), parse_constant=pytest.fail)
+    assert from_json(data) == (conversation, records)
     if conversation.messages:
         chats = read_chats(text_of(conversation, records).encode(), "a.json")
         assert chats.whole == (ImportedChat(conversation, records, program="Paceline"),)
@@ -83,7 +84,6 @@ FILE = {"name": "a.py", "text": "x"}
         ("messages", {}, "messages is not a list"),
         ("messages.1.id", "c-0", "messages[1].id stands for another message already"),
         ("messages.1.id", "", "messages[1].id is empty"),
-        ("messages.1.id", LONG, "messages[1].id has more than 1,000 characters"),
         ("messages.0.parent_id", "c-1", "messages[0].parent_id names no message before it ('c-1')"),
         ("messages.1.role", "system", "[1].role cannot be 'system'"),
         ("messages.1.parts", [{"type": "Smell"}], "newer Paceline (messages[1].parts[0].type is"),
@@ -94,19 +94,12 @@ FILE = {"name": "a.py", "text": "x"}
         ),
         ("messages.1.parts", [{"type": "Text", "text": 5}], "messages[1].parts[0].text must be"),
         ("messages.1.created_s", -1, "messages[1].created_s is no time"),
-        ("messages.1.created_s", math.nan, "messages[1].created_s is no time"),
         ("messages.1.created_s", 10**400, "must be a number that fits, not 100"),
         ("messages.0.attachments", [{"name": "a"}], "messages[0].attachments[0].text is missing"),
-        ("messages.0.attachments", [FILE] * 1_001, "messages[0].attachments has more than 1,000"),
-        ("messages.0.attachments", [FILE, {**FILE, "name": LONG}], "attachments[1].name has more"),
         ("messages.0.attachments", [{**FILE, "n_bytes": -1}], "attachments[0].n_bytes is no size"),
-        ("messages.0.attachments", [{**FILE, "n_bytes": math.nan}], "[0].n_bytes is no size"),
         ("conversation.title", 7, "conversation.title must be a text, not 7"),
-        ("conversation.tags", ["a"] * 101, "conversation.tags has more than 100 entries"),
         ("conversation.tags", ["a", LONG], "conversation.tags[1] has more than 1,000 characters"),
         ("conversation.id", LONG, "conversation.id has more than 1,000 characters"),
-        ("conversation.title", LONG, "conversation.title has more than 1,000 characters"),
-        ("conversation.created_s", -1, "conversation.created_s is no time"),
         ("conversation.changed_s", 1e12, "conversation.changed_s is no time"),
         ("conversation.leaf_id", "gone", "conversation.leaf_id names no message ('gone')"),
         ("conversation.leaf_id", None, "conversation.leaf_id is missing"),
@@ -114,6 +107,7 @@ FILE = {"name": "a.py", "text": "x"}
         ("runs.0.seed", -1, "runs[0].seed is not a number from 0 to 2^64"),
         ("runs.0.started_s", math.inf, "runs[0].started_s is no time"),
         ("runs.0.stats.decode_s", math.nan, "runs[0].stats.decode_s is no figure"),
+        ("runs.0.stats.n_dreamed", 3, "newer Paceline (runs[0].stats.n_dreamed is not known)"),
         ("runs.0.stats.n_drafted", 10**30, "runs[0].stats.n_drafted is no figure"),
         ("runs.0.sampling.logit_bias.0.bias", math.inf, "runs[0].sampling.logit_bias[0] is beyond"),
         (
@@ -134,7 +128,6 @@ FILE = {"name": "a.py", "text": "x"}
         ("runs.0.steps.total_us.0", -5, "runs[0].steps[0] took no time that can be"),
         ("runs.0.steps.n_drafted.0", 10**9, "runs[0].steps[0] counts what cannot be counted"),
         ("runs.0.steps.position.0", 10**9, "runs[0].steps[0] has a token that cannot be"),
-        ("runs.0.steps.text_end.1", -3, "runs[0].steps[0] has a token that cannot be"),
         ("runs.0.steps.text_end.3", 10**9, "runs[0].steps tell of more characters"),
         ("runs.0.steps.confidence.0", 7.0, "runs[0].steps[0] has a token that cannot be"),
     ],
@@ -197,14 +190,6 @@ def test_a_chat_that_was_exported_before_there_was_an_interval(data: dict[str, A
     assert old.stats is not None
     assert (old.stats.tokens_per_s, old.stats.speedup) == (30.0, None)
     assert replace(old, stats=now.stats) == now
-
-
-def test_a_field_that_only_a_later_version_knows_is_no_damage(data: dict[str, Any]) -> None:
-    data["runs"][0]["stats"]["n_dreamed"] = 3
-    with pytest.raises(UserError, match="by a newer Paceline") as caught:
-        from_json(data)
-    assert "(runs[0].stats.n_dreamed is not known)" in caught.value.message
-    assert caught.value.code == "newer-chat"
 
 
 def test_a_chat_of_the_first_version_is_read(data: dict[str, Any]) -> None:

@@ -10,7 +10,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from msgspec import structs
 
-from paceline.chat.exchange.words import Words, to_markdown
+from paceline.chat.exchange.words import to_markdown
 from paceline.chat.syntax.open_blocks import closed
 from paceline.conversation import Attachment, Conversation, Message
 from paceline.run_record import RunError, RunRecord
@@ -58,12 +58,6 @@ def test_a_ratio_is_shown_only_where_tokens_were_drafted_and_plain_decoding_is_k
         assert "*30.0 tokens/s" in to_markdown(made(), {"a": replace(known, n_parts=1)})
         assert "plain" not in text
         assert "×" not in text
-
-
-def test_figures_can_be_left_out_and_words_changed() -> None:
-    text = to_markdown(made(), {"a": record("a")}, words=Words(you="Du"), with_figures=False)
-    assert "tokens/s" not in text
-    assert "## Du\n" in text
 
 
 def test_a_chat_without_runs_and_without_messages() -> None:

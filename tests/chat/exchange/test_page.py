@@ -219,11 +219,6 @@ def test_formulas_are_their_source_in_the_colours_of_its_tokens() -> None:
     assert re.search(r"^code \{[^}]*white-space: pre-wrap", html, re.MULTILINE)
 
 
-def test_a_reply_without_steps_has_no_colours() -> None:
-    page = Page(reply_page("Just *text*"))
-    assert all((css, title) == ("", "") for _, css, title in page.chars)
-
-
 def test_other_versions_of_a_reply_stand_beside_it_with_their_differences() -> None:
     chat = Conversation("c").add(Message.of_text("q", None, "user", "Where?"))
     chat = chat.add(Message.of_text("old", "q", "assistant", "In <Paris>, a big city."))

@@ -56,37 +56,21 @@ def test_no_piece_gets_anything_between(pieces: list[str]) -> None:
     "marked",
     [
         [ex.lm_text("Hmm."), ex.lm_text(" Well.")],
-        [
-            ex.lm_text("<think>", isStructural=True),
-            ex.lm_text("Hmm."),
-            ex.lm_text(" Well."),
-            ex.lm_text("</think>", isStructural=True),
-        ],
+        [ex.lm_mark("<think>"), ex.lm_text("Hmm. Well."), ex.lm_mark("</think>")],
         [ex.lm_text("<think>\nHmm."), ex.lm_text(" Well.\n</think>")],
-        [ex.lm_text("\nHmm. Well."), ex.lm_text("</think>\n", isStructural=True)],
-        [
-            ex.lm_text("[THINK]", isStructural=True),
-            ex.lm_text("Hmm. Well."),
-            ex.lm_text("[/THINK]", isStructural=True),
-        ],
+        [ex.lm_text("\nHmm. Well."), ex.lm_mark("</think>\n")],
+        [ex.lm_mark("[THINK]"), ex.lm_text("Hmm. Well."), ex.lm_mark("[/THINK]")],
     ],
 )
 def test_marks_of_thinking_are_marks_once(marked: list[dict[str, Any]]) -> None:
     blocks = ex.lm_block(*marked, thinking=True), ex.lm_block(ex.lm_text("So."))
-    text = reply(ex.lm_chat(ex.lm_user(ex.lm_text("Why?")), ex.lm_reply(*blocks)))
-    assert text == "<think>\nHmm. Well.\n</think>\n\nSo."
-    assert (reasoning_of(text), answer_of(text)) == ("Hmm. Well.", "So.")
+    assert reply(ex.lm_answer(*blocks)) == "<think>\nHmm. Well.\n</think>\n\nSo."
 
 
 def test_marks_in_a_block_without_a_style_are_marks_too() -> None:
-    block = ex.lm_block(
-        ex.lm_text("<think>", isStructural=True),
-        ex.lm_text("Hmm."),
-        ex.lm_text("</think>", isStructural=True),
-        ex.lm_text("So."),
-        ex.lm_text("<|return|>", isStructural=True),
-    )
-    text = reply(ex.lm_chat(ex.lm_user(ex.lm_text("Why?")), ex.lm_reply(block)))
+    marked = ex.lm_mark("<think>"), ex.lm_text("Hmm."), ex.lm_mark("</think>")
+    block = ex.lm_block(*marked, ex.lm_text("So."), ex.lm_mark("<|return|>"))
+    text = reply(ex.lm_answer(block))
     assert (reasoning_of(text), answer_of(text)) == ("Hmm.", "So.")
 
 
@@ -99,10 +83,9 @@ def test_text_before_and_after_a_tool_call_does_not_run_together() -> None:
         ex.lm_block(ex.lm_text("Noon, it seems."), thinking=True),
         ex.lm_block(ex.lm_text("It is "), ex.lm_text("noon.")),
     )
-    chat = read(ex.lm_chat(ex.lm_user(ex.lm_text("What time?")), ex.lm_reply(*steps)))
-    text = said(chat)[-1][1]
-    assert text == "I look it up.\n\n<think>\nNoon, it seems.\n</think>\n\nIt is noon."
-    assert reasoning_of(text) == "Noon, it seems."
+    chat = read(ex.lm_answer(*steps))
+    wanted = "I look it up.\n\n<think>\nNoon, it seems.\n</think>\n\nIt is noon."
+    assert said(chat)[-1][1] == wanted
     assert lost(chat) == {"tools": 2}
 
 
@@ -121,13 +104,10 @@ def test_what_lm_studio_chats_lose_is_counted_and_the_prompt_is_kept() -> None:
     )
     assert lost(chat) == {"files": 1, "images": 2, "other": 1, "drafts": 1, "notes": 1}
     assert chat.system_prompt == "Be kind."
-    assert (chat.conversation.created_s, chat.conversation.changed_s) == (
-        1_764_000_000,
-        1_764_000_002,
-    )
-    assert read(
-        ex.lm_chat(ex.lm_user(ex.lm_text("Hi")), systemPrompt="Be brief.")
-    ).system_prompt == ("Be brief.")
+    conversation = chat.conversation
+    assert (conversation.created_s, conversation.changed_s) == (1_764_000_000, 1_764_000_002)
+    usual = ex.lm_chat(ex.lm_user(ex.lm_text("Hi")), systemPrompt="Be brief.")
+    assert read(usual).system_prompt == "Be brief."
 
 
 def test_versions_in_lm_studio_are_versions() -> None:
@@ -156,14 +136,6 @@ def test_what_was_spoken_is_text() -> None:
     assert lost(chat) == {"recordings": 2}
 
 
-def cited(text: str) -> str:
-    return reply(
-        ex.gpt_chat(
-            "a", ex.gpt_node("q", None, "user", "?"), ex.gpt_node("a", "q", "assistant", text)
-        )
-    )
-
-
 @pytest.mark.parametrize(
     ("text", "shown"),
     [
@@ -178,30 +150,18 @@ def cited(text: str) -> str:
     ],
 )
 def test_marks_of_sources_go(text: str, shown: str) -> None:
-    assert cited(text) == shown
+    assert reply(ex.gpt_answer(text)) == shown
 
 
 WORDS = st.text(st.sampled_from("ab ,.\n"), max_size=8)
+SOURCES = st.lists(st.sampled_from(["turn0search1", "turn2news3"]), min_size=1, max_size=3)
 
 
-@given(
-    st.lists(
-        st.tuples(
-            WORDS,
-            st.lists(
-                st.from_regex(r"turn\d(search|news)\d", fullmatch=True), min_size=1, max_size=3
-            ),
-        ),
-        max_size=4,
-    ),
-    WORDS,
-)
+@given(st.lists(st.tuples(WORDS, SOURCES), max_size=4), WORDS)
 def test_nothing_but_marks_goes(cites: list[tuple[str, list[str]]], end: str) -> None:
-    marks = "".join(
-        before + "\ue200cite\ue202" + "\ue202".join(refs) + "\ue201" for before, refs in cites
-    )
-    kept = "".join(before for before, _ in cites) + end + "!"
-    shown = cited(marks + end + "!")
+    marked = [text + "\ue200cite\ue202" + "\ue202".join(names) + "\ue201" for text, names in cites]
+    kept = "".join(text for text, _ in cites) + end + "!"
+    shown = reply(ex.gpt_answer("".join(marked) + end + "!"))
     assert shown.replace(" ", "") == kept.replace(" ", "")
 
 
@@ -211,31 +171,18 @@ def test_a_users_own_signs_of_that_range_stay() -> None:
 
 
 def test_thoughts_of_chatgpt_stand_before_the_reply_that_followed() -> None:
-    thoughts = {
-        "content_type": "thoughts",
-        "thoughts": [{"summary": "Looking", "content": "Hmm.", "finished": True}],
-        "source_analysis_msg_id": "x",
-    }
+    first, second = ({"summary": "Looking", "content": "Hmm."}, {"summary": "", "content": "Aha."})
+    thoughts, more = ({"content_type": "thoughts", "thoughts": [each]} for each in (first, second))
+    called = {"content_type": "code", "text": "search()"}
     recap = {"content_type": "reasoning_recap", "content": "Thought for 3s"}
     chat = read(
         ex.gpt_chat(
             "a",
             ex.gpt_node("q", None, "user", "Why?"),
             ex.gpt_node("t", "q", "assistant", content=thoughts),
-            ex.gpt_node(
-                "c",
-                "t",
-                "assistant",
-                content={"content_type": "code", "text": "search()"},
-                recipient="web",
-            ),
+            ex.gpt_node("c", "t", "assistant", content=called, recipient="web"),
             ex.gpt_node("o", "c", "tool", "found"),
-            ex.gpt_node(
-                "t2",
-                "o",
-                "assistant",
-                content={**thoughts, "thoughts": [{"summary": "", "content": "Aha."}]},
-            ),
+            ex.gpt_node("t2", "o", "assistant", content=more),
             ex.gpt_node("r", "t2", "assistant", content=recap),
             ex.gpt_node("a", "r", "assistant", "So."),
         )
@@ -316,17 +263,12 @@ RAN = (
 
 def test_a_chat_of_open_webui() -> None:
     attached = {"type": "file", "name": "a.txt", "file": {"data": {"content": "x = 1"}}}
+    files = [attached, {"type": "image", "url": "data:,"}, {"type": "collection"}]
     chat = read(
         [
             ex.web_chat(
                 "b",
-                ex.web_message(
-                    "q",
-                    None,
-                    "user",
-                    "Why?",
-                    files=[attached, {"type": "image", "url": "data:,"}, {"type": "collection"}],
-                ),
+                ex.web_message("q", None, "user", "Why?", files=files),
                 ex.web_message("a", "q", "assistant", "So.", timestamp=1_764_000_005),
                 ex.web_message("b", "q", "assistant", REASONED, timestamp=1_764_000_004),
                 chat={"params": {"system": "Be brief."}},
@@ -343,61 +285,39 @@ def test_a_chat_of_open_webui() -> None:
     assert [m.text for m in conversation.siblings("b")][1] == "So."
     (file,) = conversation.messages["q"].attachments
     assert (file.name, file.text) == ("a.txt", "x = 1")
-    assert (conversation.title, conversation.pinned, conversation.tags) == (
-        "A chat",
-        True,
-        ("logic",),
-    )
+    assert (conversation.title, conversation.pinned) == ("A chat", True)
+    assert conversation.tags == ("logic",)
     assert (conversation.created_s, conversation.changed_s) == (1_764_000_000, 1_764_000_009)
     assert (chat.system_prompt, lost(chat)) == ("Be brief.", {"images": 1, "files": 1})
 
 
 def test_tools_in_a_reply_of_open_webui_part_its_text() -> None:
-    text = f"I look.\n{CALLED}It is noon.\n{RAN}So 3."
-    chat = read(
-        ex.web_chat(
-            "a", ex.web_message("q", None, "user", "?"), ex.web_message("a", "q", "assistant", text)
-        )
-    )
+    chat = read(ex.web_answer(f"I look.\n{CALLED}It is noon.\n{RAN}So 3."))
     assert said(chat)[-1][1] == "I look.\n\nIt is noon.\n\n```python\n1 + 2\n```\n\nSo 3."
     assert lost(chat) == {"tools": 2}
 
 
 def test_other_details_in_a_reply_of_open_webui_stay() -> None:
     text = "<details>\n<summary>More</summary>\n> a quotation\n</details>"
-    chat = ex.web_chat(
-        "a", ex.web_message("q", None, "user", text), ex.web_message("a", "q", "assistant", text)
-    )
-    assert said(read(chat)) == [("user", text), ("assistant", text)]
+    assert reply(ex.web_answer(text)) == text
 
 
 # --------------------------------------------------------------------------------- llama.cpp
 
 
 def test_a_chat_of_llama_cpps_page_in_its_lines() -> None:
+    calls = [{"id": "1", "type": "function", "function": {"name": "clock"}}]
+    extra = [
+        {"type": "TEXT", "name": "a.py", "content": "x = 1"},
+        {"type": "IMAGE", "name": "a.png", "base64Url": "data:,"},
+        {"type": "AUDIO", "name": "a.wav", "base64Data": "", "mimeType": "audio/wav"},
+        {"type": "PDF", "name": "a.pdf", "content": "pages", "base64Data": ""},
+    ]
     chat = ex.page_chat(
         "a2",
         ex.page_message("s", "root", "system", "Be brief."),
-        ex.page_message(
-            "q",
-            "s",
-            "user",
-            "What time?\u2028Now.",
-            extra=[
-                {"type": "TEXT", "name": "a.py", "content": "x = 1"},
-                {"type": "IMAGE", "name": "a.png", "base64Url": "data:,"},
-                {"type": "AUDIO", "name": "a.wav", "base64Data": "", "mimeType": "audio/wav"},
-                {"type": "PDF", "name": "a.pdf", "content": "pages", "base64Data": ""},
-            ],
-        ),
-        ex.page_message(
-            "a1",
-            "q",
-            "assistant",
-            "",
-            reasoningContent="A clock.",
-            toolCalls=[{"id": "1", "type": "function", "function": {"name": "clock"}}],
-        ),
+        ex.page_message("q", "s", "user", "What time?\u2028Now.", extra=extra),
+        ex.page_message("a1", "q", "assistant", "", reasoningContent="A clock.", toolCalls=calls),
         ex.page_message("t", "a1", "tool", "12:00", toolCallId="1"),
         ex.page_message("a2", "t", "assistant", "Noon.", reasoningContent="So noon."),
     )
@@ -411,7 +331,7 @@ def test_a_chat_of_llama_cpps_page_in_its_lines() -> None:
     files = imported.conversation.messages["q"].attachments
     assert [(file.name, file.text) for file in files] == [("a.py", "x = 1"), ("a.pdf", "pages")]
     assert read(chat) == imported, "as JSON of earlier versions"
-    chat["messages"][3]["toolCalls"] = json.dumps(chat["messages"][3]["toolCalls"])
+    chat["messages"][3]["toolCalls"] = json.dumps(calls)
     assert read([chat]) == imported
 
 
@@ -421,13 +341,8 @@ def test_marks_of_earlier_versions_of_llama_cpps_page_are_marks() -> None:
         "<<<AGENTIC_TOOL_CALL_START>>>\n<<<TOOL_NAME:clock>>>\n<<<TOOL_ARGS_START>>>\n{}"
         "<<<TOOL_ARGS_END>>>\n12\n<<<AGENTIC_TOOL_CALL_END>>>\nNoon."
     )
-    chat = read(
-        ex.page_chat(
-            "a",
-            ex.page_message("q", "root", "user", "?"),
-            ex.page_message("a", "q", "assistant", text),
-        )
-    )
+    question = ex.page_message("q", "root", "user", "?")
+    chat = read(ex.page_chat("a", question, ex.page_message("a", "q", "assistant", text)))
     assert said(chat)[-1][1] == "<think>\nHmm.\n</think>\n\nI look.\n\nNoon."
     assert lost(chat) == {"tools": 1}
 
@@ -468,44 +383,27 @@ def test_the_newest_is_shown_whatever_the_order_of_the_file(data: st.DataObject)
 
 
 def test_a_chat_of_silly_tavern_with_swipes() -> None:
+    infos = [
+        {"send_date": f"2025-11-24T16:00:0{n + 4}.000Z", "extra": {"reasoning": f"Hm {n}."}}
+        for n in (1, 2)
+    ]
     reply = ex.tavern_line(
-        "Fox",
-        "Second.",
-        swipe_id=1,
-        swipes=["First.", "Second.", "Third."],
-        swipe_info=[
-            {"send_date": "2025-11-24T16:00:05.000Z", "extra": {"reasoning": "Hm 1."}},
-            {"send_date": "2025-11-24T16:00:06.000Z", "extra": {"reasoning": "Hm 2."}},
-            {"send_date": "2025-11-24T16:00:07.000Z", "extra": {}},
-        ],
-        send_date="2025-11-24T16:00:06.000Z",
-        extra={"reasoning": "Hm 2."},
-    )
-    call = ex.tavern_line(
-        "System",
-        "Tool calls: clock",
-        is_system=True,
-        extra={
-            "isSmallSys": True,
-            "tool_invocations": [{"id": "1", "name": "clock", "result": "12"}],
-        },
-    )
+        "Fox", "Second.", swipe_id=1, swipes=["First.", "Second.", "Third."],
+        swipe_info=[*infos, {"send_date": "2025-11-24T16:00:07.000Z", "extra": {}}], **infos[1],
+    )  # fmt: skip
+    called = {"tool_invocations": [{"id": "1", "name": "clock", "result": "12"}]}
+    media = [{"type": "image", "url": "/a"}, {"type": "video", "url": "/b"}]
+    file = {"url": "/a.txt", "name": "a"}
     chat = read(
         ex.tavern_chat(
             ex.tavern_line("Fox", "*appears* Hello."),
-            ex.tavern_line(
-                "Ann", "Who are you?", is_user=True, extra={"file": {"url": "/a.txt", "name": "a"}}
-            ),
-            call,
+            ex.tavern_line("Ann", "Who are you?", is_user=True, extra={"file": file}),
+            ex.tavern_line("System", "Tool calls: clock", is_system=True, extra=called),
             reply,
-            ex.tavern_line(
-                "Ann",
-                "Look",
-                is_user=True,
-                extra={"media": [{"type": "image", "url": "/a"}, {"type": "video", "url": "/b"}]},
-            ),
+            ex.tavern_line("Ann", "Look", is_user=True, extra={"media": media}),
             ex.tavern_line("Ann", "a comment", is_system=True, extra={"type": "comment"}),
             ex.tavern_line("Fox", "Hidden, but said.", is_system=True),
+            chat_metadata={"note_prompt": "Rain."},
         )
     )
     assert said(chat) == [
@@ -522,8 +420,8 @@ def test_a_chat_of_silly_tavern_with_swipes() -> None:
         "Third.",
     ]
     assert swiped.created_s == 1_764_000_006
-    assert lost(chat) == {"tools": 1, "files": 1, "images": 1, "recordings": 1, "system": 1}
-    assert chat.conversation.title == "Fox"
+    counts = dict.fromkeys(("tools", "files", "images", "recordings", "system", "notes"), 1)
+    assert (lost(chat), chat.conversation.title) == (counts, "Fox")
 
 
 def test_characters_of_a_group_are_named() -> None:
@@ -551,13 +449,6 @@ def test_times_of_silly_tavern(written: object) -> None:
 def test_local_times_of_silly_tavern(written: str) -> None:
     chat = read(ex.tavern_chat(ex.tavern_line("Fox", "Hi.", send_date=written)))
     assert abs(chat.conversation.path()[0].created_s - 1_764_000_000) <= 14 * 3_600
-
-
-def test_a_note_of_the_author_is_counted() -> None:
-    chat = read(
-        ex.tavern_chat(ex.tavern_line("Fox", "Hi."), chat_metadata={"note_prompt": "Rain."})
-    )
-    assert lost(chat) == {"notes": 1}
 
 
 # ----------------------------------------------------------------------------- text of replies
@@ -617,33 +508,26 @@ def test_a_text_in_parts_is_read_and_other_parts_are_counted(data: object) -> No
 
 @pytest.mark.parametrize("role", ["critic", "User", None, 5, ["user"]])
 def test_what_somebody_else_wrote_is_counted(role: Any) -> None:
-    page = ex.page_chat(
-        "2", ex.page_message("1", None, "user", "Go"), ex.page_message("2", "1", role, "Lost")
-    )
-    web = ex.web_chat(
-        "2", ex.web_message("1", None, "user", "Go"), ex.web_message("2", "1", role, "Lost")
-    )
-    studio = ex.lm_chat(ex.lm_user(ex.lm_text("Go")), (0, [{"role": role, "content": "Lost"}]))
-    for data in (page, web, studio):
-        chat = read(data)
+    data = [
+        made("2", message("1", None, "user", "Go"), message("2", "1", role, "Lost"))
+        for made, message in ((ex.page_chat, ex.page_message), (ex.web_chat, ex.web_message))
+    ]
+    data += [ex.lm_chat(ex.lm_user(ex.lm_text("Go")), (0, [{"role": role, "content": "Lost"}]))]
+    for chat in map(read, data):
         assert (said(chat), lost(chat)) == ([("user", "Go")], {"other": 1})
 
 
 def test_contents_of_chatgpt_of_an_unknown_shape_are_counted_or_read() -> None:
-    nodes: dict[str, Any] = {}
-    contents = [
-        ("user", {"content_type": "text", "parts": "Go"}),
-        ("assistant", {"content_type": "canvas", "canvas": {"lines": ["a"]}}),
-        ("assistant", {"content_type": "text", "parts": [""]}),
-        ("assistant", {"content_type": "model_editable_context", "model_set_context": ""}),
-        ("assistant", {"content_type": "text", "parts": ["So \ue200cite"]}),
+    contents: list[dict[str, Any]] = [
+        {"content_type": "canvas", "canvas": {"lines": ["a"]}},
+        {"content_type": "text", "parts": [""]},
+        {"content_type": "model_editable_context", "model_set_context": ""},
+        {"content_type": "text", "parts": ["So \ue200cite"]},
     ]
-    parent = None
-    for number, (role, content) in enumerate(contents):
-        message = {"author": {"role": role}, "content": content}
-        nodes[str(number)] = {"parent": parent, "message": message}
-        parent = str(number)
-    chat = read({"title": "a", "mapping": nodes, "current_node": parent})
+    nodes = [ex.gpt_node("0", None, "user", content={"content_type": "text", "parts": "Go"})]
+    for number, content in enumerate(contents, 1):
+        nodes.append(ex.gpt_node(f"{number}", f"{number - 1}", "assistant", content=content))
+    chat = read(ex.gpt_chat("4", *nodes))
     assert said(chat) == [("user", "Go"), ("assistant", "So")]
     assert lost(chat) == {"other": 1}
 
@@ -651,9 +535,7 @@ def test_contents_of_chatgpt_of_an_unknown_shape_are_counted_or_read() -> None:
 @pytest.mark.parametrize(("code", "fence"), [("a", "```"), ("`a`", "```"), ("```\na\n```", "````")])
 def test_code_of_chatgpt_does_not_end_its_fence(code: str, fence: str) -> None:
     content = {"content_type": "code", "language": "python", "text": code}
-    message = {"author": {"role": "assistant"}, "content": content}
-    data = {"mapping": {"a": {"parent": None, "message": message}}, "current_node": "a"}
-    assert reply(data) == f"{fence}python\n{code}\n{fence}"
+    assert reply(ex.gpt_answer(content=content)) == f"{fence}python\n{code}\n{fence}"
 
 
 def test_details_that_a_thought_quotes_do_not_end_it() -> None:
@@ -661,9 +543,8 @@ def test_details_that_a_thought_quotes_do_not_end_it() -> None:
         '<details type="reasoning" done="true">\n<summary>Thought</summary>\n> A <details>\n> b\n'
         "> </details>\n> c\n</details>\nSo."
     )
-    data = ex.web_chat("1", ex.web_message("1", None, "assistant", text))
-    assert reasoning_of(reply(data)) == "A <details>\nb\n</details>\nc"
-    assert answer_of(reply(data)) == "So."
+    found = reply(ex.web_answer(text))
+    assert (reasoning_of(found), answer_of(found)) == ("A <details>\nb\n</details>\nc", "So.")
 
 
 @pytest.mark.parametrize("chosen", [2, -1, None, "0"])

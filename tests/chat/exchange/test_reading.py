@@ -34,40 +34,27 @@ def said(conversation: Conversation) -> list[tuple[str, str]]:
     return [(message.role, message.text) for message in conversation.path()]
 
 
-def llama(*messages: dict[str, Any], **conv: Any) -> dict[str, Any]:
-    return {
-        "conv": {"id": "x", "name": "A chat", "lastModified": 5_000, **conv},
-        "messages": list(messages),
-    }
+def llama(*messages: Any, **conv: Any) -> dict[str, Any]:
+    return {"conv": {"id": "x", "name": "A chat", **conv}, "messages": list(messages)}
 
 
-def node(name: str, parent: str | None, role: str, content: str, **more: Any) -> dict[str, Any]:
-    return {
-        "id": name, "parent": parent, "role": role, "content": content, "type": "text",
-        "timestamp": 3_000, "children": [], **more,
-    }  # fmt: skip
-
-
-LLAMA = llama(
-    {"id": "r", "parent": None, "type": "root", "role": "system", "content": "", "timestamp": 1},
-    node("s", "r", "system", "Be brief."),
+node = ex.page_message
+LLAMA = ex.page_chat(
+    "b",
+    node("s", "root", "system", "Be brief."),
     node("a", "s", "user", "Why?", extra=[{"type": "TEXT", "name": "a.py", "content": "x = 1\n"}]),
     node("b", "a", "assistant", "So.", reasoningContent="Hmm."),
     node("c", "a", "assistant", "Because."),
-    currNode="b",
     pinned=True,
 )
 
 
 def test_a_chat_of_llama_cpps_page() -> None:
-    conversation, _, system_prompt, left_out, *_ = read(LLAMA)
-    assert said(conversation) == [("user", "Why?"), ("assistant", "<think>\nHmm.\n</think>\n\nSo.")]
+    conversation = read(LLAMA).conversation
     assert [m.text for m in conversation.siblings("b")][1] == "Because."
-    (file,) = conversation.messages["a"].attachments
-    assert (file.name, file.text, file.n_bytes) == ("a.py", "x = 1\n", 6)
+    assert conversation.messages["a"].attachments[0].n_bytes == 6
     assert (conversation.title, conversation.pinned) == ("A chat", True)
-    assert (conversation.created_s, conversation.changed_s) == (3.0, 5.0)
-    assert (system_prompt, left_out) == ("Be brief.", {})
+    assert (conversation.created_s, conversation.changed_s) == (3.0, 9.0)
 
 
 def test_many_chats_of_llama_cpps_page_in_one_file_and_line_by_line() -> None:
@@ -81,10 +68,8 @@ def test_many_chats_of_llama_cpps_page_in_one_file_and_line_by_line() -> None:
 
 
 def test_a_chat_without_a_title_gets_one_from_its_first_question() -> None:
-    assert (
-        read(llama(node("a", None, "user", "Why is it so?"), name="  ")).conversation.title
-        == "Why is it so?"
-    )
+    made = read(llama(node("a", None, "user", "Why is it so?"), name="  "))
+    assert made.conversation.title == "Why is it so?"
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
@@ -219,10 +204,8 @@ def test_strange_values_of_others_are_passed_over() -> None:
 def test_each_of_several_damaged_chats_is_reported() -> None:
     chats = read_chats(json.dumps([None, 7]).encode(), "all.json")
     assert chats.whole == ()
-    assert [error.message.split(" in ")[0] for error in chats.damaged] == [
-        "Chat 1 of 2",
-        "Chat 2 of 2",
-    ]
+    told = [error.message.split(" in ")[0] for error in chats.damaged]
+    assert told == ["Chat 1 of 2", "Chat 2 of 2"]
 
 
 def test_a_chat_of_which_nothing_can_be_kept_is_reported() -> None:
@@ -232,6 +215,8 @@ def test_a_chat_of_which_nothing_can_be_kept_is_reported() -> None:
     assert "“On reasons”: It has no text to import." in chats.damaged[0].message
 
 
+YES = ex.lm_block(ex.lm_text("Yes"))
+CALLED = ex.lm_block(ex.LM_CALL), ex.LM_STATUS, YES
 SAMPLES = (
     LLAMA,
     ex.gpt_chat(
@@ -242,15 +227,7 @@ SAMPLES = (
     ),
     ex.lm_chat(
         ex.lm_user(ex.lm_text("Why?"), ex.LM_FILE),
-        (
-            1,
-            [
-                ex.lm_reply(
-                    ex.lm_block(ex.lm_text("Hm"), thinking=True), ex.lm_block(ex.lm_text("So"))
-                ),
-                ex.lm_reply(ex.lm_block(ex.LM_CALL), ex.LM_STATUS, ex.lm_block(ex.lm_text("Yes"))),
-            ],
-        ),
+        (1, [ex.lm_reply(ex.lm_block(ex.lm_text("Hm"), thinking=True), YES), ex.lm_reply(*CALLED)]),
     ),
     ex.web_chat(
         "a",
