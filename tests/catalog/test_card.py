@@ -56,30 +56,18 @@ def test_parts_are_counted_together_and_described_by_the_first() -> None:
     second = replace(header(tensors={"blk.0.a": zeros(3)}), values={})
     third = replace(header(tensors={"output.weight": zeros(5)}), values={})
     card = make_card([first, second, third], "whole-00001-of-00003.gguf")
-    assert (card.name, card.n_params, card.layer_bytes, card.output_bytes) == (
-        "Whole",
-        8,
-        (12,),
-        20,
-    )
-    assert card.quantisation == "F32"
+    assert (card.name, card.n_params, card.quantisation) == ("Whole", 8, "F32")
+    assert (card.layer_bytes, card.output_bytes) == ((12,), 20)
 
 
 def test_texts() -> None:
     tokens = ["a", "", "ÿ"]
-    made = header(
-        "qwen3",
-        _context_length=40960,
-        _embedding_length=1024,
-        **{
-            "general.basename": "Qwen3",
-            "general.license": "apache-2.0",
-            "tokenizer.ggml.model": "gpt2",
-            "tokenizer.ggml.pre": "qwen2",
-            "tokenizer.ggml.tokens": tokens,
-            "tokenizer.chat_template": "x" * 300_000,
-        },
-    )
+    values = {
+        "general.basename": "Qwen3", "general.license": "apache-2.0",
+        "tokenizer.ggml.model": "gpt2", "tokenizer.ggml.pre": "qwen2",
+        "tokenizer.ggml.tokens": tokens, "tokenizer.chat_template": "x" * 300_000,
+    }  # fmt: skip
+    made = header("qwen3", _context_length=40960, _embedding_length=1024, **values)
     card = make_card([made], "Some-Model.gguf")
     assert (card.name, card.architecture, card.family) == ("Some-Model", "qwen3", "Qwen3")
     assert (card.license, card.tokenizer) == ("apache-2.0", "gpt2/qwen2")
@@ -140,14 +128,8 @@ def test_keys_and_values_of_every_block() -> None:
     assert kv_elements(header(**HEADS), 4) == ((512, 512),) * 4
     grouped = header(**HEADS, **{"_attention.head_count_kv": 2})
     assert kv_elements(grouped, 4) == ((128, 128),) * 4
-    wide = header(
-        **HEADS,
-        **{
-            "_attention.head_count_kv": 2,
-            "_attention.key_length": 192,
-            "_attention.value_length": 128,
-        },
-    )
+    lengths = {"_attention.key_length": 192, "_attention.value_length": 128}
+    wide = header(**HEADS, **lengths, **{"_attention.head_count_kv": 2})
     assert kv_elements(wide, 4) == ((384, 256),) * 4
 
 

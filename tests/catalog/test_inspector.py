@@ -160,14 +160,6 @@ def test_what_does_not_write(
     assert not inspector.examine(file).nature.writes
 
 
-def test_a_long_template_is_no_trouble(inspector: Inspector, tmp_path: Path) -> None:
-    model = small_vocabulary()
-    model.set(tokenizer__chat_template="{% if x %}" * 100_000)
-    file = tmp_path / "x.gguf"
-    file.write_bytes(gguf_bytes(model))
-    assert inspector.examine(file).card.has_template
-
-
 @pytest.mark.parametrize("name", ["tiny-target", "tiny-swa", "tiny-moe"])
 def test_the_cards_caches_are_those_of_a_dry_run(inspector: Inspector, name: str) -> None:
     path = make_pairs.path(name)

@@ -6,6 +6,7 @@ import json
 import shutil
 import threading
 from collections.abc import Callable, Iterator
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from hub_server import Fault, HubServer, Repository
 from inline_client import InlineClient
 from paceline.catalog.download.record import Download
 from paceline.catalog.hub.errors import HubError
+from paceline.catalog.judge.curated import CuratedPair
 from paceline.catalog.judge.pairing import PairVerdict, Remedy
 from paceline.catalog.local.model_files import Place
 from paceline.catalog.models import Models
@@ -39,18 +41,17 @@ Make = Callable[..., Models]
 
 @pytest.fixture
 def hub() -> Iterator[HubServer]:
+    other = {"other-Q8_0.gguf": make_pairs.path("tiny-other-vocab")}
+    drafts = {
+        "draft": ({"draft-Q8_0.gguf": DRAFT}, {"downloads": 7}),
+        "other-words": (other, {"downloads": 9}),
+        "gated": ({"x-Q8_0.gguf": DRAFT}, {"gated": "manual"}),
+    }
     repositories = [
         Repository("demo/paceline-target", {"target.gguf": TARGET}),
-        Repository(
-            "demo/paceline-draft", {"draft-Q8_0.gguf": DRAFT}, {"gguf": GGUF, "downloads": 7}
-        ),
-        Repository(
-            "demo/paceline-other-words",
-            {"other-Q8_0.gguf": make_pairs.path("tiny-other-vocab")},
-            {"gguf": GGUF, "downloads": 9},
-        ),
-        Repository(
-            "demo/paceline-gated", {"x-Q8_0.gguf": DRAFT}, {"gguf": GGUF, "gated": "manual"}
+        *(
+            Repository(f"demo/paceline-{name}", files, {"gguf": GGUF, **details})
+            for name, (files, details) in drafts.items()
         ),
     ]
     with HubServer({each.id: each for each in repositories}) as server:
@@ -86,27 +87,11 @@ def folder_with(folder: Path, *names: str) -> Path:
 
 def listed(folder: Path, repo: str, file: str | None) -> Path:
     """A list with one pair, for the demo target."""
-    pair = {
-        "title": "Demo",
-        "kind": "draft",
-        "target_repo": "demo/paceline-target",
-        "target_file": None,
-        "target_bytes": None,
-        "target_words": ["paceline"],
-        "target_architecture": "llama",
-        "target_params": None,
-        "draft_repo": repo,
-        "draft_file": file,
-        "draft_bytes": None,
-        "about": [],
-        "active": None,
-        "acceptance": None,
-        "machine": "any",
-        "least_memory": 1,
-        "gain": None,
-        "evidence": None,
-        "vocabulary_checked": None,
-    }
+    pair = dict.fromkeys(field.name for field in fields(CuratedPair)) | {
+        "title": "Demo", "kind": "draft", "machine": "any", "least_memory": 1, "about": [],
+        "target_repo": "demo/paceline-target", "target_words": ["paceline"],
+        "target_architecture": "llama", "draft_repo": repo, "draft_file": file,
+    }  # fmt: skip
     path = folder / "listed.json"
     path.write_text(json.dumps({"pairs": [pair]}))
     return path

@@ -179,9 +179,3 @@ def test_bytes_that_a_token_reads() -> None:
     unsaid = changed(TARGET, n_experts=8, expert_bytes=(120_000_000,) * 32).card
     assert bytes_per_token(unsaid) == bytes_per_token(CARD)
     assert size_ratio(CARD, DRAFT.card) == pytest.approx(530 / 4690)
-
-
-def test_names_of_files_play_no_part() -> None:
-    plain = judge(TARGET, DRAFT)
-    renamed = judge(changed(TARGET, name="x1"), changed(DRAFT, name="Ω-??"))
-    assert renamed == plain

@@ -38,12 +38,9 @@ REPO = "maker/gemma-4-12B-it-qat-GGUF"
         ("mtp-gemma-4-12B-it.gguf", "assistant", "gemma-4-12B-it"),
         ("MTP/gemma-4-12B-it-Q8_0-MTP.gguf", "assistant", "gemma-4-12B-it"),
         ("gemma-4-E4B-it-assistant-BF16.gguf", "assistant", "gemma-4-E4B-it"),
-        ("gemma-4-12b-it-qat-assistant-Q8_0.gguf", "assistant", "gemma-4-12b-it-qat"),
         ("gemma-4-12B-it-MTP-ik_llama-Q4_K_M.gguf", "assistant", "gemma-4-12B-it-ik_llama"),
         ("mtp-Qwen3.8-27B-Q4_0.gguf", "mtp", "Qwen3.8-27B"),
-        ("q4/mtp-Qwen3.8-27B-Q4_0.gguf", "mtp", "Qwen3.8-27B"),
         ("mtp-GLM-5-UD-Q4_K_XL-00001-of-00002.gguf", "mtp", "GLM-5"),
-        ("Qwen3.6-27B-DFlash-Q8_0.gguf", "dflash", "Qwen3.6-27B"),
         ("dflash-draft-3.6-q8_0.gguf", "dflash", "3.6"),
         ("dspark-Qwen3-4B-F16.gguf", "dflash", "Qwen3-4B"),
         ("Qwen3-4B-eagle3.gguf", "eagle", "Qwen3-4B"),
@@ -61,11 +58,9 @@ def test_names_of_sidecars(path: str, kind: str, model: str) -> None:
     [
         "gemma-4-12B-it-qat-UD-Q4_K_XL.gguf",
         "Qwen3.6-27B-MTP-Q4_K_M.gguf",  # its head is inside
-        "Qwen3.8-27B-Q4_0-mtp.gguf",
         "v5-Eagle-7B-Q4_K_M.gguf",
         "mortgage-assistant-Q8_0.gguf",
         "gemma-4-E4B-it-home-assistant-Q4_K_M.gguf",
-        "prompt-7B.gguf",
         "mmproj-gemma-4-12B-it-F16.gguf",
     ],
 )

@@ -251,19 +251,6 @@ def test_a_cancel_leaves_what_others_have_brought(
 # ---------------------------------------------------------------------------------- listeners
 
 
-def test_a_removed_listener_hears_nothing_more(
-    watch: Watch, request_for: Requests, server: HubServer
-) -> None:
-    server.add(HELD)
-    download = watch.downloads.add(request_for())
-    watch.until(lambda d: d.n_done == HOLD)
-    watch.downloads.set_listener(None)
-    n_heard = len(watch.heard)
-    watch.downloads.pause(download)
-    watch.until(lambda d: d.status == "paused")
-    assert len(watch.heard) == n_heard
-
-
 def test_the_listener_is_called_a_few_times_a_second(
     watch: Watch, request_for: Requests, server: HubServer
 ) -> None:

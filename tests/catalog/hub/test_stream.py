@@ -139,12 +139,6 @@ def test_a_server_that_stalls(
     assert code(hub, location) == "timed-out"
 
 
-def test_leaving_early_ends_the_request(hub: Hub, server: HubServer, location: Location) -> None:
-    with hub.open(location) as body:
-        next(iter(body))
-    assert content(hub, location, 0, 4) == b"GGUF"
-
-
 def test_a_web_page_instead_of_a_file(hub: Hub, server: HubServer, location: Location) -> None:
     server.add(Fault("*.gguf", html=True))
     assert code(hub, location) == "bad-answer"
