@@ -21,10 +21,6 @@ def test_percentiles_of_ten(share: float, wanted: float) -> None:
     assert percentile(values, share) == wanted
 
 
-def test_a_percentile_of_one_value_is_that_value() -> None:
-    assert {percentile([7.0], share) for share in (0.0, 0.5, 0.95, 1.0)} == {7.0}
-
-
 def test_an_interval_holds_its_median_and_shrinks_with_more_values() -> None:
     noise = random.Random(3)
     few, many = ([noise.gauss(1.0, 0.1) for _ in range(n)] for n in (15, 400))

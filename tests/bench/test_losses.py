@@ -10,9 +10,8 @@ import numpy as np
 import pytest
 
 from benchmarks import losses
-from benchmarks.losses import Foretold, Loss, foretell, own_minus_stock, read_text
+from benchmarks.losses import Foretold, Loss, foretell, own_minus_stock
 from benchmarks.wide_decodes import OWN, STOCK, Sides, WideDecodes
-from paceline.engine.model.own_kernels import NoKernelsError
 from paceline.engine.native import llama_backend
 from paceline.params import ModelParams
 from paceline.paths import demo_pair
@@ -106,20 +105,3 @@ def test_a_loss_is_that_of_the_row_before(
         wanted = math.log(np.exp(rows[i] - rows[i].max()).sum()) + rows[i].max()
         wanted -= rows[i][tokens[i + 1]]
         assert foretold.losses[i] == pytest.approx(wanted, abs=0.02)  # another width
-
-
-def test_what_is_shipped_is_read() -> None:
-    texts = [read_text(path) for path in losses.TEXTS]
-    assert all(len(text) > 2000 for text in texts)
-    assert not any(text.startswith("{") for text in texts)
-
-
-def test_kernels_must_be_there(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    def refuse(_path: Path | None, _cache: Path) -> None:
-        raise NoKernelsError("there is no compiler")
-
-    monkeypatch.setattr(losses, "own_library", refuse)
-    assert losses.main([]) == 2
-    assert "there is no compiler" in capsys.readouterr().err

@@ -336,12 +336,6 @@ def test_auto_keeps_its_acceptance_rates_between_runs_unless_asked_to_forget(
     assert ("without knowing" in report_text(report)) == is_fresh
 
 
-def test_without_auto_there_is_no_note_on_forgotten_rates() -> None:
-    run = BenchRun(make_plan([A], ("suffix",), 1, is_fresh=True), model(), None)
-    Engine(reply).drive(run)
-    assert run.result().notes == ()
-
-
 @pytest.mark.usefixtures("quick_calibration")
 def test_a_run_after_a_reset_equals_one_after_a_fresh_load(
     demo_pair: tuple[object, object],

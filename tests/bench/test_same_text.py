@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.same_text import BEFORE, Line, Way, read_log, report, to_do
+from benchmarks.same_text import Line, Way, read_log, report, to_do
 from upper_bound import at_most
 
 WAYS = [
@@ -48,12 +48,6 @@ def test_a_line_that_was_cut_off_counts_as_missing(tmp_path: Path) -> None:
     whole = json.dumps(line(WAYS[0], 0))
     log.write_text(f"{whole}\n{whole[:-9]}\n{whole}\n")
     assert len(read_log(log)) == 2
-
-
-def test_four_prompts_of_a_way_have_all_lengths_in_front() -> None:
-    for way in WAYS:
-        assert sorted(way.n_before(number) for number in range(4)) == sorted(BEFORE)
-    assert WAYS[0].n_before(0) == WAYS[1].n_before(0), "both modes alike"
 
 
 @pytest.mark.parametrize(

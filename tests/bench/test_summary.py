@@ -6,7 +6,7 @@ import pytest
 
 from bench.scripted import stats
 from paceline.bench.plan import make_plan
-from paceline.bench.report import COLUMNS, rows, to_json
+from paceline.bench.report import to_json
 from paceline.bench.runs import (
     BenchMachine,
     Bound,
@@ -14,7 +14,6 @@ from paceline.bench.runs import (
     Report,
     Run,
     acceptance,
-    quartiles,
     summarise,
     text_mark,
 )
@@ -73,12 +72,6 @@ def test_the_prompt_counts_in_one_ratio_and_not_in_the_other() -> None:
     draft = report(runs).workloads[0].results[1]
     assert draft.ratio_to_off.median == pytest.approx(5 / 4.5)
     assert draft.ratio_writing.median == pytest.approx(2.0)
-
-
-def test_quartiles_lie_between_the_values() -> None:
-    ratio = quartiles([4.0, 1.0, 2.0, 3.0])
-    assert (ratio.low, ratio.median, ratio.high) == (1.75, 2.5, 3.25)
-    assert quartiles([7.0]).low == quartiles([7.0]).high == 7.0
 
 
 def test_other_tokens_are_seen_in_every_repeat() -> None:
@@ -193,11 +186,3 @@ def test_the_json_is_that_of_the_contract() -> None:
     )  # fmt: skip
     assert "bound" not in draft
     assert draft["runs"][0]["total_s"] == 0.5
-
-
-def test_rows_for_a_spreadsheet() -> None:
-    titles, plain, draft = rows(report([run("a", "off", 1, 1.0), run("a", "draft", 1, 0.5)]))
-    assert titles == list(COLUMNS)
-    assert len(plain) == len(draft) == len(COLUMNS)
-    assert draft[:2] == ["a", "draft"]
-    assert draft[COLUMNS.index("ratio")] == 2.0

@@ -96,12 +96,6 @@ def test_a_run_without_own_kernels(tmp_path: Path, capsys: pytest.CaptureFixture
     assert "there is no compiler" in capsys.readouterr().out
 
 
-@pytest.mark.usefixtures("no_library")
-def test_kernels_that_were_asked_for_must_be_there(capsys: pytest.CaptureFixture[str]) -> None:
-    assert widths.main(["--only", "q8_0"]) == 2
-    assert "there is no compiler" in capsys.readouterr().err
-
-
 def test_a_kernel_must_have_a_name(library: StandIn, capsys: pytest.CaptureFixture[str]) -> None:
     assert widths.main(["--only", "q8_0,q9"]) == 2
     assert "no kernel q9" in capsys.readouterr().err
@@ -240,10 +234,3 @@ def test_a_cell_that_may_be_slower_is_marked() -> None:
     assert "1.100 [1.000, 1.200]" in report(slow)
     assert "may be above 1.02" in report(slow)
     assert "*" not in report(fast)
-
-
-@pytest.mark.parametrize("text", ["", "0", "x", "3-1"])
-def test_what_is_no_list_of_numbers(text: str, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit):
-        widths.main(["--widths", text])
-    assert "--widths" in capsys.readouterr().err

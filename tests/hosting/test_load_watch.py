@@ -12,7 +12,7 @@ from msgspec import structs
 
 from message_samples import sample
 from paceline.engine.model.own_kernels import write_mark
-from paceline.hosting.exit_reasons import Death, describe_death
+from paceline.hosting.exit_reasons import describe_death
 from paceline.hosting.process import LoadWatch, without_extra_bufts
 from paceline.messages import (
     LoadFailed,
@@ -20,7 +20,6 @@ from paceline.messages import (
     LoadProgressed,
     ModelParams,
     PairLoaded,
-    TurnStarted,
 )
 from paceline.params import DraftModel, params_of
 from paceline.workers.ends import End
@@ -51,12 +50,7 @@ def test_the_second_try_is_the_same_load_without_extra_buffers() -> None:
         target=replace(again.target, extra_bufts=True),
         drafting=DraftModel(replace(draft, extra_bufts=True)),
     ) == PAIR  # fmt: skip
-
-
-def test_there_is_no_third_try() -> None:
-    again = without_extra_bufts(PAIR)
-    assert again is not None
-    assert without_extra_bufts(again) is None
+    assert without_extra_bufts(again) is None, "there is no third try"
 
 
 def test_a_draft_alone_is_a_reason_for_a_second_try() -> None:
@@ -135,16 +129,3 @@ def test_kernels_that_left_a_mark_are_a_reason_for_the_same_load_again(
     assert third.command == without_extra_bufts(load)
     third.hear(progress("target", 1.0))
     assert third.next_try(CRASH) is None
-
-
-def test_other_events_are_ignored() -> None:
-    watch = LoadWatch(PAIR)
-    other = sample(TurnStarted)
-    assert watch.hear(other) is other
-    assert not watch.is_over
-
-
-def test_a_death_is_distinguished_by_its_code() -> None:
-    assert isinstance(CRASH, Death)
-    assert CRASH.is_native
-    assert not KILLED.is_native

@@ -96,11 +96,6 @@ def test_another_machine_may_take_minutes_but_not_for_ever(
     assert "Nothing has moved in the engine for 60 seconds" in watched.pass_time(1.0)
 
 
-def test_without_a_decode_there_is_no_limit(watched: Watched) -> None:
-    watched.beat = structs.replace(IDLE, decode_s=0.0, decode_limit_s=0.0)
-    assert not watched.pass_time(10.0)
-
-
 def test_a_gap_of_this_sides_own_clock_counts_for_nothing(watched: Watched) -> None:
     """A laptop that slept, a program that was stopped, an event that took long to show."""
     assert not watched.pass_time(1.0)
@@ -114,10 +109,6 @@ def test_a_gap_of_this_sides_own_clock_counts_for_nothing(watched: Watched) -> N
 def test_a_gap_does_not_hide_a_silence_for_ever(watched: Watched) -> None:
     watched.now += 3600.0
     assert "not answered" in watched.pass_time(SILENT_S + 1, beats=False)
-
-
-def test_a_host_that_looks_rarely_still_sees_a_silence(watched: Watched) -> None:
-    assert "not answered" in watched.pass_time(60.0, beats=False, every_s=2.0)
 
 
 def test_a_new_command_begins_anew(watched: Watched) -> None:

@@ -53,16 +53,10 @@ def logged(level: object, text: object = "x") -> bytes:
     return packed({"type": "LogLine", "level": level, "logger": "x", "text": text})
 
 
+figure = st.floats(allow_nan=False)
 any_report = st.one_of(
     st.just(Done()),
-    st.builds(
-        Beat,
-        whole,
-        st.floats(allow_nan=False),
-        whole,
-        st.floats(allow_nan=False),
-        st.floats(allow_nan=False),
-    ),
+    st.builds(Beat, whole, figure, whole, figure, figure),
     st.builds(LogLine, whole, st.text(max_size=20), st.text(max_size=50)),
 )
 
@@ -80,10 +74,6 @@ def test_every_report_comes_through(report: wire.Report) -> None:
     back = decode_upward(encode_message(report))
     assert back == report
     assert type(back) is type(report)
-
-
-def test_the_strategies_above_know_every_report() -> None:
-    assert {Done, Beat, LogLine} == set(REPORTS)
 
 
 @pytest.mark.parametrize("cls", COMMANDS)

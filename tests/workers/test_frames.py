@@ -42,13 +42,6 @@ def test_half_a_frame_is_kept_until_the_rest_comes(
     assert list(reader.feed(whole[n:])) == [last]
 
 
-def test_one_byte_at_a_time() -> None:
-    reader = FrameReader()
-    stream = frame(b"a") + frame(b"bc" * 500)
-    out = [payload for byte in stream for payload in reader.feed(bytes([byte]))]
-    assert out == [b"a", b"bc" * 500]
-
-
 @given(PAYLOADS, st.one_of(st.just(0), st.integers(MAX_FRAME + 1, 2**32 - 1)))
 def test_a_broken_length_is_an_error_after_what_was_sound(
     payloads: list[bytes], length: int
