@@ -13,15 +13,17 @@ import io
 import json
 import logging
 import os
+import signal
 import subprocess
 import sys
+import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from paceline.__main__ import main
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
 COMMAND = (sys.executable, "-m", "paceline")
@@ -107,6 +109,41 @@ def paceline_process(
     return Result(done.returncode, done.stdout, done.stderr)
 
 
+@contextlib.contextmanager
+def running(
+    *arguments: str | Path,
+    environ: Mapping[str, str] | None = None,
+    command: Sequence[str] = COMMAND,
+) -> Iterator[subprocess.Popen[str]]:
+    """Run `paceline`, or another command, as a process that the block meets under way."""
+    process = subprocess.Popen(
+        [*command, *map(str, arguments)],
+        env={**os.environ, **(environ or {})},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
+    )
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def interrupted(
+    *arguments: str | Path, environ: Mapping[str, str], is_time: Callable[[], object]
+) -> Result:
+    """Run `paceline` and press Ctrl+C when it is time; it has 10 s to end."""
+    with running(*arguments, environ=environ) as process:
+        until = time.monotonic() + TIMEOUT_S
+        while not (now := is_time()) and time.monotonic() < until:
+            time.sleep(0.005)
+        assert now
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=10)
+    return Result(process.returncode, out, err)
+
+
 def read_start(process: subprocess.Popen[str], n: int | None = None) -> str:
     """Read a line of stdout, or `n` characters, and nothing more: `communicate` gets the rest."""
     assert process.stdout is not None
@@ -136,11 +173,13 @@ def chat(
     return run("chat", *defaults, *arguments, **more)
 
 
-def assert_one_clear_line(result: Result) -> None:
-    """Stderr is one sentence for people, and says more than a code."""
+def assert_one_clear_line(result: Result, *words: str, code: int | None = None) -> None:
+    """Stderr is one sentence for people, with these words, and says more than a code."""
+    assert code in (None, result.code), result.err
     lines = result.err.splitlines()
     assert len(lines) == 1, result.err
     assert lines[0].startswith("paceline: ")
     assert "Traceback" not in result.err
+    assert all(each in result.err for each in words), result.err
     assert len(lines[0].split()) >= 4
     assert lines[0].rstrip().endswith((".", ")", "`")), lines[0]

@@ -6,13 +6,12 @@ import json
 import os
 import re
 import signal
-import subprocess
 import sys
 from typing import TYPE_CHECKING
 
 import pytest
 
-from cli.program import TIMEOUT_S, assert_one_clear_line, paceline, paceline_process
+from cli.program import TIMEOUT_S, assert_one_clear_line, paceline, paceline_process, running
 from paceline.cli import main
 from paceline.errors import UserError
 
@@ -94,24 +93,17 @@ def test_table_file_and_recommendation(workload: Path, tmp_path: Path, paceline_
 def test_ctrl_c_keeps_what_was_measured(workload: Path) -> None:
     arguments = ("--strategies", "suffix", "--repeat", "1000")
     program = "from hosting import quick; from paceline.__main__ import main; quick.everywhere(); "
-    process = subprocess.Popen(
-        [
-            sys.executable, "-c", program + "raise SystemExit(main())",
-            *map(str, bench_arguments(workload, *arguments)),
-        ],
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8",
-    )  # fmt: skip
-    try:
+    with running(
+        *bench_arguments(workload, *arguments),
+        environ={"PYTHONPATH": os.pathsep.join(sys.path)},
+        command=(sys.executable, "-c", program + "raise SystemExit(main())"),
+    ) as process:
         assert process.stderr is not None
         for line in process.stderr:
             if re.match(r"paceline: 1 of 1000 repeats", line):
                 break
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=TIMEOUT_S)
-    finally:
-        process.kill()
-        process.communicate()
     assert process.returncode == 130
     assert "Traceback" not in err
     assert "not all that were planned" in out
@@ -154,9 +146,9 @@ def test_what_is_refused_beforehand(
 def test_a_wrong_line_is_wrong_usage(workload: Path) -> None:
     workload.write_text(f'{LINES[0]}\n{{"name": "x"}}\n', encoding="utf-8")
     result = paceline_process(*bench_arguments(workload))
-    assert result.code == 2
-    assert_one_clear_line(result)
-    assert f"Line 2 of {workload} is wrong: it has neither messages nor prompt_tokens" in result.err
+    assert_one_clear_line(
+        result, f"Line 2 of {workload} is wrong: it has neither messages nor prompt_tokens", code=2
+    )
 
 
 def test_a_prompt_that_does_not_fit_is_reported_after_the_results(

@@ -33,16 +33,8 @@ DRAFTER_KEYS = {
 
 
 def test_text_goes_to_stdout_and_figures_to_stderr(paceline_home: Path) -> None:
-    arguments = (
-        "--prompt",
-        "What is a list?",
-        "--max-tokens",
-        "30",
-        "--seed",
-        "5",
-        "--threads",
-        "1",
-    )
+    arguments = ("--prompt", "What is a list?", "--max-tokens", "30", "--seed", "5")
+    arguments += ("--threads", "1")
     plain = paceline_process("chat", *arguments)
     as_json = paceline_process("chat", *arguments, "--json")
     assert plain.code == as_json.code == 0
@@ -121,34 +113,6 @@ def test_steps_and_figures_agree() -> None:
     assert stats["total_s"] == pytest.approx(stats["prefill_s"] + stats["decode_s"])
 
 
-def test_a_chain_tells_every_drafters_part() -> None:
-    strategy = "prompt-lookup+draft:draft.n_max=2:p_min=0:n_pred=4"
-    prompt = "Repeat this: a list is a list is a list is a list."
-    result = chat("--strategy", strategy, "--max-tokens", "160", "--seed", "11", prompt=prompt)
-    *steps, last = result.objects
-    for step in steps:
-        assert set(step["sources"]) <= {"target", "draft", "prompt-lookup"}
-        names = [count["drafter"] for count in step["drafted"]]
-        assert len(set(names)) == len(names)
-        for count in step["drafted"]:
-            assert 0 <= count["n_accepted"] <= count["n_drafted"]
-            assert step["sources"].count(count["drafter"]) == count["n_accepted"]
-    assert max(len(step["drafted"]) for step in steps) == 2, "a lookup must extend a draft"
-    by_drafter = last["stats"]["by_drafter"]
-    assert set(by_drafter) == {"draft", "prompt-lookup"}
-    for name, figures in by_drafter.items():
-        parts = [c for step in steps for c in step["drafted"] if c["drafter"] == name]
-        accepted = [c["n_accepted"] for c in parts]
-        assert figures["n_begin"] == 1
-        assert figures["n_draft"] >= figures["drafts"] == figures["n_accept"] == len(parts) > 0
-        assert figures["tokens"] == sum(c["n_drafted"] for c in parts)
-        assert figures["tokens_accepted"] == sum(accepted)
-        assert figures["drafts_accepted"] == sum(n > 0 for n in accepted)
-        assert sum(figures["accepted_per_position"]) == sum(accepted)
-        assert all(figures[key] > 0 for key in ("begin_s", "draft_s", "accept_s"))
-    assert last["stats"]["n_drafted"] == sum(d["tokens"] for d in by_drafter.values())
-
-
 @pytest.mark.parametrize("strategy", ["draft", "draft:n_max=3:p_min=0", "prompt-lookup"])
 def test_a_strategy_does_not_change_the_reply(strategy: str) -> None:
     arguments = ("--max-tokens", "120", "--seed", "11")
@@ -164,16 +128,6 @@ def test_a_missing_seed_is_reported_and_gives_the_same_reply_again() -> None:
     assert first["seed"] != second["seed"]
     again = chat("--temperature", "1.2", "--seed", str(first["seed"])).finished
     assert again["tokens"] == first["tokens"]
-
-
-@pytest.mark.parametrize("seed", [0, 2**63 - 1])
-def test_seeds_at_the_ends_of_their_range(seed: int) -> None:
-    assert chat("--seed", str(seed)).finished["seed"] == seed
-
-
-def test_temperature_zero_needs_no_seed() -> None:
-    first, second = (chat("--temperature", "0").finished for _ in range(2))
-    assert first["tokens"] == second["tokens"]
 
 
 def test_a_conversation_from_a_file(tmp_path: Path) -> None:
@@ -220,16 +174,6 @@ def test_raw_text_goes_without_a_template() -> None:
     assert 1 <= raw < with_template
 
 
-@pytest.mark.parametrize("mode", [[], ["--raw"]])
-def test_a_control_token_that_was_typed_stays_text(mode: list[str]) -> None:
-    def n_prompt(prompt: str) -> int:
-        n: int = chat(*mode, "--max-tokens", "1", prompt=prompt).finished["stats"]["n_prompt"]
-        return n
-
-    # As a control token it would be one token, like the letter.
-    assert n_prompt("<|im_end|>") >= n_prompt("a") + 4
-
-
 def test_a_stop_text_is_cut_from_the_text_but_not_from_the_tokens() -> None:
     full = chat("--max-tokens", "60", "--seed", "1").finished
     words = full["text"].split()
@@ -244,51 +188,6 @@ def test_a_stop_text_is_cut_from_the_text_but_not_from_the_tokens() -> None:
         "--stop", stop, "--threads", "1",
     )  # fmt: skip
     assert plain.out == finished["text"] + "\n"
-
-
-def test_a_stop_at_a_line_break_leaves_the_first_line() -> None:
-    text = chat("--max-tokens", "60", "--seed", "1", prompt="List three colours.").finished["text"]
-    assert "\n" in text
-    ended = chat(
-        "--max-tokens", "60", "--seed", "1", "--stop", "\\n", prompt="List three colours."
-    ).finished
-    assert (ended["reason"], ended["text"]) == ("stop", text[: text.index("\n")])
-
-
-def test_a_reply_can_be_kept_from_ending() -> None:
-    short = chat("--max-tokens", "400", "--seed", "1").finished
-    assert short["reason"] == "eog"
-    long = chat("--max-tokens", "400", "--seed", "1", "--ignore-eog").finished
-    assert long["reason"] == "length"
-    assert len(long["tokens"]) == 400
-
-
-@pytest.mark.parametrize("strategy", ["off", "draft"])
-def test_the_context_ends_the_reply(strategy: str) -> None:
-    result = chat(
-        "--ctx", "64", "--max-tokens", "500", "--ignore-eog", "--strategy", strategy, "--seed", "1"
-    )
-    assert result.code == 0
-    assert result.finished["reason"] == "context"
-    stats = result.finished["stats"]
-    assert stats["n_prompt"] + stats["n_generated"] in (64, 65)
-
-
-def test_one_token(target_path: Path) -> None:
-    finished = chat("--max-tokens", "1").finished
-    assert finished["reason"] in ("length", "eog")
-    assert len(finished["tokens"]) == 1
-    assert finished["stats"]["n_steps"] == 0
-    assert finished["stats"]["mean_committed_per_step"] is None
-
-
-def test_a_draft_as_long_as_anybody_likes() -> None:
-    prompt = "Count: 1 2 3 4 5 6 7 8 9 10 11 12."
-    arguments = ("--max-tokens", "100", "--seed", "2", "--ignore-eog")
-    wild = chat("--strategy", "draft:n_max=10000:p_min=0", *arguments, prompt=prompt)
-    assert wild.code == 0
-    off = chat("--strategy", "off", *arguments, prompt=prompt)
-    assert wild.finished["tokens"] == off.finished["tokens"]
 
 
 def test_a_target_alone_is_drafted_for_by_lookups_or_not_at_all(target_path: Path) -> None:
@@ -313,31 +212,18 @@ def test_a_pair_given_by_hand(
     assert by_hand["tokens"] == chat("--seed", "1", *options).finished["tokens"]
 
 
-def test_relative_paths_work(target_path: Path) -> None:
-    result = chat("--target", target_path.name, cwd=target_path.parent)
-    assert result.code == 0
-
-
 def test_options_for_a_draft_model_without_one_are_reported(target_path: Path) -> None:
     result = chat("--target", target_path, "--threads-draft", "2")
-    assert result.code == 0
-    assert "--threads-draft has no effect" in result.err
-    assert_one_clear_line(result)
+    assert_one_clear_line(result, "--threads-draft has no effect", code=0)
 
 
 @pytest.mark.parametrize(
     "options",
     [
-        ["--threads", "2", "--threads-batch", "2", "--threads-draft", "1"],
-        ["--ctx", "256", "--ctx-draft", "128"],
         ["--flash-attn", "off", "--kv-type-k", "q8_0"],
         ["--flash-attn", "on", "--kv-type-k", "q8_0", "--kv-type-v", "q8_0"],
-        ["--kv-type-draft-k", "f32", "--kv-type-draft-v", "f32"],
         ["--device", "CPU", "--device-draft", "CPU"],
         ["--gpu-layers", "0", "--gpu-layers-draft", "auto"],
-        ["--top-k", "0", "--top-p", "1", "--min-p", "0"],
-        ["--top-k", "1"],
-        ["--temperature", "100"],
         ["--repeat-penalty", "1.1", "--presence-penalty", "-1", "--frequency-penalty", "0.5"],
     ],
     ids=" ".join,
@@ -353,6 +239,7 @@ def test_a_value_may_begin_with_a_dash() -> None:
 
 
 def test_utf8_whatever_the_locale() -> None:
-    result = chat(prompt="Wie heißt „list“ auf Japanisch? 日本語 🙂", environ={"LC_ALL": "C"})
+    prompt = "Wie heißt „list“ auf Japanisch? 日本語 🙂"
+    result = chat(prompt=prompt, environ={"LC_ALL": "C"}, run=paceline_process)
     assert result.code == 0
     assert result.finished

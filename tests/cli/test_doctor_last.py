@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +11,7 @@ import pytest
 from msgspec import structs
 
 from cli.program import chat, paceline_process
-from paceline.chat.last_run import FILE_NAME, LastRun, load_last_run, save_last_run
+from paceline.chat.last_run import FILE_NAME, LastRun, save_last_run
 from paceline.cli.findings import last_reply
 from paceline.messages import DrafterStats, TurnStats
 
@@ -63,13 +62,6 @@ def test_nothing_of_the_words_is_kept(paceline_home: Path) -> None:
     assert "Rumpelstiltskin" not in kept
     assert result.finished["text"] not in kept
     assert str(result.finished["seed"]) not in kept
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="no file modes there")
-def test_it_is_readable_by_its_owner_alone(paceline_home: Path) -> None:
-    chat("--remember", "--max-tokens", "2")
-    assert (paceline_home / "data").stat().st_mode & 0o777 == 0o700
-    assert (paceline_home / "data" / FILE_NAME).stat().st_mode & 0o777 == 0o600
 
 
 def test_a_folder_that_cannot_be_written_costs_no_reply(paceline_home: Path) -> None:
@@ -131,21 +123,3 @@ def test_a_reply_whose_plain_speed_is_not_known(tmp_path: Path, names: tuple[str
     report = last_reply.collect(tmp_path)
     assert report["speedup"] is None
     assert "speed: 36.7 tokens/s, no plain speed known" in last_reply.as_text(report)
-
-
-def test_many_places_are_cut(tmp_path: Path) -> None:
-    many = DrafterStats("draft", 1, 9, 9, 0.0, 0.0, 0.0, 9, 9, 270, 270, (9,) * 30)
-    stats = TurnStats(
-        None, 5, 0, 99, 0.1, 1.0, 1.1, 9.0, None, 9, 270, 270, 0, 1.0, 9.0, 0.0, (many,)
-    )
-    save_last_run(tmp_path, LastRun("draft", "t.gguf", None, stats, 1.0))
-    line = last_reply.as_text(last_reply.collect(tmp_path)).split("by place: ")[1].split("\n")[0]
-    assert line == "100% " * 16 + "…"
-    assert load_last_run(tmp_path) is not None
-
-
-def test_a_drafter_that_found_nothing_is_reported_as_such(tmp_path: Path) -> None:
-    idle = DrafterStats("suffix", 1, 90, 0, 0.0, 0.0, 0.0, 0, 0, 0, 0, ())
-    stats = structs.replace(STATS, by_drafter=(idle,))
-    save_last_run(tmp_path, LastRun("suffix", "t.gguf", None, stats, 1.75e9))
-    assert "suffix: nothing drafted" in last_reply.as_text(last_reply.collect(tmp_path))

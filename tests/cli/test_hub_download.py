@@ -6,15 +6,13 @@ import hashlib
 import json
 import os
 import random
-import signal
 import subprocess
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from cli.program import COMMAND, Result, assert_one_clear_line, paceline, paceline_process
+from cli.program import COMMAND, Result, interrupted, paceline, paceline_process
 from hub_server import Fault, HubServer, Repository
 from paceline.settings import SETTINGS_FILE, Settings, save_settings
 from proxy import Proxy
@@ -124,23 +122,6 @@ def test_an_address_without_a_file_needs_one(
     assert paceline("hub", "download", page, "Q4_K_M", environ=ONLINE).code == 0
 
 
-def test_blanks_and_other_letters_stay_in_names(server: HubServer, paceline_home: Path) -> None:
-    result = download(server, "Q4 0/é 模-Q4_0.gguf")
-    path = models(paceline_home) / REPO / "Q4 0" / "é 模-Q4_0.gguf"
-    assert (result.code, result.out) == (0, f"{path}\n"), result.err
-    assert path.read_bytes() == DATA[:100]
-
-
-def test_folders_of_a_repository_are_kept_apart(server: HubServer, paceline_home: Path) -> None:
-    result = download(server, "Q8_0")
-    assert Path(result.out.strip()) == models(paceline_home) / REPO / SPLIT[0]
-
-
-def test_any_file_by_its_name(server: HubServer, tmp_path: Path) -> None:
-    assert download(server, "notes.txt", "--dest", tmp_path).code == 0
-    assert (tmp_path / "notes.txt").read_bytes() == b"about"
-
-
 @pytest.mark.parametrize(
     ("file", "code", "words"),
     [
@@ -160,14 +141,6 @@ def test_files_that_cannot_be_had(
     assert not list(models(paceline_home).rglob("*.gguf*"))
 
 
-def test_names_of_repositories_are_checked(server: HubServer) -> None:
-    for repo in ("owner", "../..", "a/b/c"):
-        result = download(server, "Q4_K_M", repo=repo)
-        assert result.code == 2
-        assert_one_clear_line(result)
-    assert not server.requests
-
-
 def test_a_failure_says_what_to_do(server: HubServer) -> None:
     server.add(Fault("*/resolve/*", status=403, error_code="GatedRepo"))
     result = download(server, "Q4_K_M")
@@ -185,23 +158,15 @@ def test_offline_is_offline(server: HubServer) -> None:
 @pytest.mark.skipif(os.name == "nt", reason="no SIGINT for one process there")
 def test_ctrl_c_keeps_what_has_arrived(server: HubServer, tmp_path: Path) -> None:
     server.add(Fault("*.gguf", bytes_per_s=2 * MB))
-    arguments = ["hub", "download", REPO, "Q4_K_M", "--dest", tmp_path]
-    with subprocess.Popen(
-        [*COMMAND, *map(str, arguments), "--endpoint", server.endpoint],
-        env={**os.environ, **ONLINE},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as process:
-        until = time.monotonic() + 60
-        part = tmp_path / "model-Q4_K_M.gguf.part"
-        while not (part.exists() and part.stat().st_size) and time.monotonic() < until:
-            time.sleep(0.005)
-        process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=30)
-    assert (process.returncode, out) == (130, ""), err
-    assert "Stopped" in err
-    assert str(tmp_path) in err
+    part = tmp_path / "model-Q4_K_M.gguf.part"
+    result = interrupted(
+        *("hub", "download", REPO, "Q4_K_M", "--dest", tmp_path, "--endpoint", server.endpoint),
+        environ=ONLINE,
+        is_time=lambda: part.exists() and part.stat().st_size,
+    )
+    assert (result.code, result.out) == (130, ""), result.err
+    assert "Stopped" in result.err
+    assert str(tmp_path) in result.err
     n_kept = part.stat().st_size
     assert 0 < n_kept < len(DATA)
     server.clear()

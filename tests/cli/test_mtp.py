@@ -57,9 +57,7 @@ def test_a_head_in_a_file_of_its_own() -> None:
 def test_what_cannot_draft_is_refused(command: str, options: tuple[str, ...], words: str) -> None:
     arguments = [each.replace("--strategy", "--strategies") for each in options]
     result = paceline(*CHAT, *options) if command == "chat" else paceline(command, *arguments)
-    assert result.code == 2, result.err
-    assert words in result.err
-    assert_one_clear_line(result)
+    assert_one_clear_line(result, words, code=2)
 
 
 def test_a_model_is_no_head() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import time
 from contextlib import ExitStack
 from pathlib import Path
@@ -12,13 +11,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from cli.program import (
-    COMMAND,
     TIMEOUT_S,
     assert_one_clear_line,
     chat,
     paceline,
     paceline_process,
     read_start,
+    running,
 )
 from paceline.cli import loading
 from paceline.engine.llama import devices
@@ -150,9 +149,7 @@ def test_every_command_names_it(
     words = [word.format(target=target, draft=draft) for word in command]
     run = paceline_process if command[0] == "serve" else paceline
     result = run(*words, "--rpc", refusing)
-    assert result.code == 1
-    assert f"No RPC server listens at {refusing}." in result.err
-    assert_one_clear_line(result)
+    assert_one_clear_line(result, f"No RPC server listens at {refusing}.", code=1)
 
 
 def test_one_of_two_is_named(two: list[Server], refusing: str) -> None:
@@ -174,9 +171,7 @@ def test_one_of_two_is_named(two: list[Server], refusing: str) -> None:
 )
 def test_wrong_usage(options: tuple[str, ...], words: str) -> None:
     result = chat(*options)
-    assert result.code == 2
-    assert words in result.err
-    assert_one_clear_line(result)
+    assert_one_clear_line(result, words, code=2)
 
 
 def test_a_build_without_rpc(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -193,13 +188,8 @@ def test_a_build_without_rpc(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_server_that_is_lost_costs_the_rest_of_the_reply(*, as_json: bool) -> None:
     options = ["--prompt", "Hi", "--ignore-eog", "--max-tokens", "1900", "--seed", "1"]
     with rpc_servers(1) as (server,):
-        words = [*COMMAND, "chat", *options, *ALL_LAYERS, "--rpc", server.endpoint]
-        with subprocess.Popen(
-            words + ["--json"] * as_json,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            encoding="utf-8",
-        ) as process:
+        options += [*ALL_LAYERS, "--rpc", server.endpoint, *["--json"] * as_json]
+        with running("chat", *options) as process:
             begun = read_start(process, 40)
             server.process.kill()
             rest, err = process.communicate(timeout=TIMEOUT_S)

@@ -129,11 +129,6 @@ def test_wrong_usage(options: tuple[str, ...], words: str) -> None:
     assert (code, words in said) == (2, True), said
 
 
-def test_the_help_says_how_long_a_reply_may_get() -> None:
-    said = paceline("serve", "--help").out
-    assert "at most (default: to the context's end)" in " ".join(said.split())
-
-
 def test_a_key_is_asked_for(tmp_path: Path) -> None:
     file = tmp_path / "key"
     file.write_text("secret-1\n")

@@ -19,11 +19,8 @@ SYSTEM = {"role": "system", "content": "Be brief."}
 
 
 def assert_usage_error(result: Result, *words: str) -> None:
-    assert result.code == 2, result.err
     assert result.out == ""
-    assert_one_clear_line(result)
-    for word in words:
-        assert word in result.err, result.err
+    assert_one_clear_line(result, *words, code=2)
 
 
 @pytest.fixture
@@ -41,16 +38,12 @@ def json_file(tmp_path: Path) -> Callable[[Any], Path]:
     [
         ("--stop", "", "empty"),
         ("--system", "", "empty"),
-        ("--target", "", "--target"),
         ("--draft", " ", "--draft"),
         ("--host", "moon", "inline"),
         ("--strategy", "", "strategy"),
         ("--strategy", "magic", "magic"),
-        ("--strategy", "draft:n_max", "n_max"),
         ("--strategy", "draft:n_max=4:n_min=9", "n_min"),
         ("--strategy", "draft:speed=9", "speed"),
-        ("--strategy", "off:n_max=4", "n_max"),
-        ("--strategy", "draft+magic", "magic"),
         ("--strategy", "plugin.none", "none"),
     ],
 )
@@ -86,14 +79,6 @@ def test_the_smoke_test_stands_alone() -> None:
     assert_usage_error(paceline("--smoke-test", "a.png", "doctor"), "--smoke-test")
 
 
-def test_a_device_that_does_not_exist() -> None:
-    assert_usage_error(paceline("chat", *PROMPT, "--device", "moon"), "moon", "CPU")
-
-
-def test_a_prompt_of_blanks() -> None:
-    assert_usage_error(paceline("chat", "--prompt", " \n "), "empty")
-
-
 def test_a_prompt_that_is_not_unicode() -> None:
     assert_usage_error(paceline_process("chat", "--prompt", "\udcff"), "UTF-8")
 
@@ -126,18 +111,6 @@ def test_system_beside_a_system_message(json_file: Callable[[Any], Path]) -> Non
     [
         ("{", "JSON"),
         ("[" * 100_000, "JSON"),
-        ("[" + "9" * 5000 + "]", "JSON"),
-        ([], "empty"),
-        ({}, "list"),
-        ("3", "list"),
-        (["Hi"], "role"),
-        ([{"role": "user"}], "content"),
-        ([{"role": "user", "content": "Hi", "name": "x"}], "alone"),
-        ([{"role": "boss", "content": "Hi"}], "boss"),
-        ([{"role": ["user"], "content": "Hi"}], "role"),
-        ([{"role": "user", "content": 5}], "content"),
-        ([{"role": "user", "content": ""}], "empty"),
-        ('[{"role": "user", "content": "\\ud800"}]', "text"),
         ([USER, {"role": "assistant", "content": "Hello"}], "assistant"),
         ([SYSTEM], "system"),
     ],
@@ -146,14 +119,7 @@ def test_messages_that_are_none(json_file: Callable[[Any], Path], data: Any, wor
     assert_usage_error(paceline("chat", "--messages", json_file(data)), words)
 
 
-def test_messages_in_another_encoding(tmp_path: Path) -> None:
-    (tmp_path / "m.json").write_bytes(b"\xff\xfe[\x00")
-    assert_usage_error(paceline("chat", "--messages", tmp_path / "m.json"), "JSON")
-
-
-@pytest.mark.parametrize(
-    "data", [[], {}, "x", [1, "2"], [1.0], [True], [-1], [None], [[1]], [2**31], [2**70]]
-)
+@pytest.mark.parametrize("data", [{}, "x", [1, "2"], [2**70]])
 def test_token_ids_that_are_none(json_file: Callable[[Any], Path], data: Any) -> None:
     assert_usage_error(paceline("chat", "--prompt-tokens", json_file(data)))
 
