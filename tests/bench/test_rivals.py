@@ -135,6 +135,3 @@ def test_orders_are_carried_out() -> None:
     assert done == [2, 64, [301, 302], [301, 302], [303]]
     with pytest.raises(ValueError, match="stop"):
         carry_out(decodes, ["stop"])
-
-
-# --------------------------------------------------------------------------------- ik_llama.cpp

@@ -39,15 +39,6 @@ def test_a_chats_replies_are_its_own(bench: ChatBench) -> None:
     assert owners(bench)[-1] == StateOwner(bench.id, private=True), "nothing of it goes to a disk"
 
 
-def test_a_deletion_is_reported_at_once_and_not_again(bench: ChatBench) -> None:
-    bench.ask("One?", "1.")
-    chat = bench.id
-    bench.session.remove(chat)
-    assert dropped(bench) == [(chat,)]
-    bench.session.conversations.purge(chat)
-    assert dropped(bench) == [(chat,)]
-
-
 def test_a_chat_that_was_deleted_last_time_is_dropped(
     bench: ChatBench, store: ConversationStore
 ) -> None:
@@ -211,9 +202,6 @@ def test_one_owners_files_go_for_all_models(folder: Path) -> None:
     assert files(folder) == ["two"]
     drop_files(str(folder), ("..", "three"))
     assert files(folder) == ["two"]
-
-
-def test_all_files_go(folder: Path) -> None:
     drop_files(str(folder), ())
     assert files(folder) == []
 

@@ -116,34 +116,26 @@ def test_nothing_of_a_private_chat_is_stored_or_remembered(bench: ChatBench) -> 
     assert bench.session.conversations.place(private) == ViewPlace("x", 3)
 
 
-# ---------------------------------------------------------------------------- taking back
-
-
 # ------------------------------------------------------------------------------ deleting
 
 
-def test_a_chat_that_is_purged_while_its_reply_ends_gets_no_more_of_it(bench: ChatBench) -> None:
+@pytest.mark.parametrize("has_begun", [True, False])
+def test_a_chat_that_is_purged_gets_no_more_of_its_reply(
+    bench: ChatBench, *, has_begun: bool
+) -> None:
     bench.send("One")
-    bench.client.start_turn()
+    if has_begun:
+        bench.client.start_turn()
     first = bench.id
     bench.session.remove(first)
     bench.session.conversations.purge(first)
+    if not has_begun:
+        bench.client.start_turn()
     bench.client.step("late", 0)
+    assert bench.store.runs(first) == {}
     bench.client.finish_turn("late")
     assert bench.session.active is None
     assert bench.store.summaries() == ()
-
-
-def test_a_chat_that_is_purged_before_its_reply_begins_gets_no_record_of_it(
-    bench: ChatBench,
-) -> None:
-    bench.send("One")
-    first = bench.id
-    bench.session.remove(first)
-    bench.session.conversations.purge(first)
-    bench.client.start_turn()
-    assert bench.store.runs(first) == {}
-    bench.client.finish_turn("")
 
 
 # ------------------------------------------------------------------------- how it was left

@@ -45,6 +45,10 @@ def test_an_edit_is_drawn_with_the_old_seed_where_it_keeps(bench: ChatBench, kee
     assert earlier.text == "Two."
     assert earlier.tokens
     assert not earlier.same_prompt
+    bench.client.reply("Too.")
+    bench.set_settings(ReplySettings(seed=5))
+    bench.edit(bench.message(2), "Two!", keeps=keeps)
+    assert asked(bench).seed == 5, "one of the chat's own goes first"
 
 
 def test_other_versions_are_told_by_whether_they_answered_the_same_prompt(bench: ChatBench) -> None:
@@ -69,12 +73,6 @@ def test_other_versions_are_told_by_whether_they_answered_the_same_prompt(bench:
     bench.client.finish_load()
     bench.regenerate(keeps=True)
     assert not any(reply.same_prompt for reply in asked(bench).earlier), "another model's"
-
-
-def test_a_seed_of_the_chats_own_goes_first(bench: ChatBench) -> None:
-    bench.set_settings(ReplySettings(seed=5))
-    bench.edit(bench.message(2), "Too?", keeps=True)
-    assert asked(bench).seed == 5
 
 
 def test_regenerating_draws_a_new_seed_unless_asked_to_keep(bench: ChatBench) -> None:

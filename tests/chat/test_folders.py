@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from chat.chat_bench import ChatBench
 from paceline.conversation import Folder
 from paceline.messages import StartTurn
 from paceline.params import ReplySettings
-
-if TYPE_CHECKING:
-    pass
 
 WORK = Folder("work", "Work", "Be brief.")
 

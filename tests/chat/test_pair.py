@@ -27,6 +27,13 @@ class Bench:
         self.loader = PairLoader(self.client, cache_dir="/cache")
         self.loader.set_listener(self.told)
 
+    def ready(self, pair: Pair = A, then: Pair | None = None) -> None:
+        """Load a pair, and perhaps begin to load another one."""
+        self.loader.load(pair)
+        self.client.finish_load()
+        if then is not None:
+            self.loader.load(then)
+
     def fail(self, code: str = "broken") -> None:
         self.client.emit(LoadFailed(code, "It is broken.", "Take another."))
 
@@ -64,8 +71,7 @@ def test_the_memory_the_lookup_cache_and_exact_go_with_every_load(bench: Bench) 
     bench.fail()  # the one from before comes back as it was
     assert not bench.client.last(LoadPair).exact
     bench.client.finish_load()
-    bench.loader.load(Pair(A.target, None, "mine.bin", exact=True))
-    bench.client.finish_load()
+    bench.ready(Pair(A.target, None, "mine.bin", exact=True))
     bench.loader.reload()
     command = bench.client.last(LoadPair)
     assert (command.lookup_cache, command.exact) == ("mine.bin", True)
@@ -99,15 +105,19 @@ def test_a_load_that_waits_is_replaced_by_another_and_fails_nothing() -> None:
     assert queue.take(0) is None
 
 
-def test_a_wrong_file_brings_the_pair_from_before_back(bench: Bench) -> None:
-    bench.loader.load(A)
-    bench.client.finish_load()
-    bench.loader.load(B)
+def test_a_wrong_file_brings_the_pair_from_before_back_if_that_loads(bench: Bench) -> None:
+    bench.ready(A, then=B)
     bench.fail()
     assert [(f.code, falls_back) for f, falls_back in bench.told.failures] == [("broken", True)]
     assert bench.loaded == ["a.gguf", "b.gguf", "a.gguf"]
     bench.client.finish_load()
     assert (bench.loader.state.status, bench.loader.state.pair) == ("ready", A)
+    bench.loader.load(B)
+    bench.fail()
+    bench.fail()
+    assert [falls_back for _, falls_back in bench.told.failures] == [True, True, False]
+    assert (bench.loader.state.status, bench.loader.state.problem) == ("failed", "It is broken.")
+    assert len(bench.loaded) == 5, "nothing loops"
 
 
 def test_the_pair_from_before_does_not_come_back_on_devices_that_have_other_names(
@@ -115,23 +125,11 @@ def test_the_pair_from_before_does_not_come_back_on_devices_that_have_other_name
 ) -> None:
     bench.loader.use_servers(("one:1", "two:2"))
     placed = ModelParams("a.gguf", device="RPC1", n_gpu_layers=9)
-    bench.loader.load(replace(A, target=placed))
-    bench.client.finish_load()
+    bench.ready(replace(A, target=placed))
     bench.loader.use_servers(("two:2",))
     bench.loader.load(B)
     bench.fail()
     assert bench.client.last(LoadPair).target == A.target
-
-
-def test_when_the_fallback_fails_too_nothing_is_loaded_and_nothing_loops(bench: Bench) -> None:
-    bench.loader.load(A)
-    bench.client.finish_load()
-    bench.loader.load(B)
-    bench.fail()
-    bench.fail()
-    assert [falls_back for _, falls_back in bench.told.failures] == [True, False]
-    assert (bench.loader.state.status, bench.loader.state.problem) == ("failed", "It is broken.")
-    assert len(bench.loaded) == 3
 
 
 def test_a_first_load_that_fails_says_so_and_can_be_tried_again(bench: Bench) -> None:
@@ -143,9 +141,7 @@ def test_a_first_load_that_fails_says_so_and_can_be_tried_again(bench: Bench) ->
 
 
 def test_a_stopped_load_is_no_failure(bench: Bench) -> None:
-    bench.loader.load(A)
-    bench.client.finish_load()
-    bench.loader.load(B)
+    bench.ready(A, then=B)
     bench.loader.cancel()
     bench.fail("cancelled")
     assert bench.told.failures == []
@@ -155,9 +151,7 @@ def test_a_stopped_load_is_no_failure(bench: Bench) -> None:
 def test_a_load_that_was_waiting_when_the_engine_died_counts_when_it_is_answered(
     bench: Bench,
 ) -> None:
-    bench.loader.load(A)
-    bench.client.finish_load()
-    bench.loader.load(B)
+    bench.ready(A, then=B)
     bench.client.emit(EngineDied("Killed."))
     assert (bench.loader.state.status, bench.loader.state.pair) == ("dead", B)
     bench.client.finish_load()  # by the process that came next
@@ -165,9 +159,7 @@ def test_a_load_that_was_waiting_when_the_engine_died_counts_when_it_is_answered
 
 
 def test_reloading_after_a_death_takes_the_pair_that_was_wished_for_last(bench: Bench) -> None:
-    bench.loader.load(A)
-    bench.client.finish_load()
-    bench.loader.load(B)
+    bench.ready(A, then=B)
     bench.client.emit(EngineDied("Killed."))
     assert bench.loader.reload()
     assert bench.loaded[-1] == "b.gguf"
@@ -184,8 +176,7 @@ def test_without_any_pair_there_is_nothing_to_reload(bench: Bench) -> None:
 
 
 def test_unloading_leaves_it_empty(bench: Bench) -> None:
-    bench.loader.load(A)
-    bench.client.finish_load()
+    bench.ready()
     bench.client.emit(Unloaded())
     assert (bench.loader.state.status, bench.loader.state.pair) == ("empty", A)
 

@@ -66,24 +66,15 @@ def engine(store: ConversationStore) -> Engine:
     return Engine(store)
 
 
-def test_a_start_hands_in_all_chats_the_newest_first(
+def test_a_start_hands_in_the_newest_chat_first_and_the_next_when_it_is_taken(
     engine: Engine, store: ConversationStore
 ) -> None:
     chats = [engine.chat(f"{n}?", f"{n}.") for n in range(4)]
-    second = Engine(store)
-    assert list(second.known) == chats[::-1]
-
-
-def test_the_next_chat_waits_until_the_last_one_is_taken(
-    engine: Engine, store: ConversationStore
-) -> None:
-    for n in range(4):
-        engine.chat(f"{n}?", f"{n}.")
     second = ChatBench(store, prefix="second")
     second.client.takes_texts = False
     second.session.stored_texts.set_limit(MUCH)
     for n in range(1, 5):
-        assert len(second.client.all(Remember)) == n
+        assert [given.chat for given in second.client.all(Remember)] == chats[: -n - 1 : -1]
         second.client.emit(Remembered(second.client.last(Remember).chat))
     assert len(second.client.all(Remember)) == 4
 
@@ -130,6 +121,7 @@ def test_a_deletion_is_reported_at_once_and_undone(engine: Engine) -> None:
     engine.session.remove(first)
     engine.session.conversations.purge(first)
     assert engine.texts == {"Two?", "2."}
+    assert engine.client.all(DropStates) == 2 * told[1:], "not again for what is gone already"
 
 
 def test_a_chat_that_is_deleted_before_it_was_taken_does_not_stay(engine: Engine) -> None:

@@ -159,68 +159,34 @@ class Maker:
         """Add words that say nothing about which values are valid."""
         rng = self.rng
         remark: Schema = rng.choice(
-            (
-                {"title": words.text(rng)},
-                {"description": 'Says "what" it is.\nIn two lines.'},
-                {"default": words.value(rng)},
-                {"examples": [words.value(rng)]},
-                {"deprecated": True},
-                {"readOnly": True},
-                {"writeOnly": True},
-                {"$comment": "nothing"},
-                {"contentEncoding": "base64"},
-                {"contentMediaType": "application/json", "contentSchema": {"type": "object"}},
-                {"nullable": True},
-                {"example": 3, "xml": {"name": "a"}},
-                {"discriminator": {"propertyName": "kind"}},
-                {"x-order": 1},
-                {"units": "cm"},
-                {"enumNames": ["A", "B"]},
-                {"errorMessage": "no"},
-                {"id": "thing"},
-                {"Type": "integer", "minlength": 3},
-            )
-        )
+            ({"title": words.text(rng)}, {"description": 'Says "what" it is.\nIn two lines.'},
+             {"default": words.value(rng)}, {"examples": [words.value(rng)]},
+             {"deprecated": True}, {"readOnly": True}, {"writeOnly": True},
+             {"$comment": "nothing"}, {"contentEncoding": "base64"},
+             {"contentMediaType": "application/json", "contentSchema": {"type": "object"}},
+             {"nullable": True}, {"example": 3, "xml": {"name": "a"}},
+             {"discriminator": {"propertyName": "kind"}}, {"x-order": 1}, {"units": "cm"},
+             {"enumNames": ["A", "B"]}, {"errorMessage": "no"}, {"id": "thing"},
+             {"Type": "integer", "minlength": 3})
+        )  # fmt: skip
         return {**made, **remark}
 
     def with_nonsense(self, made: Schema) -> Schema:
         """Add what contradicts itself, or is no keyword's value."""
         rng = self.rng
         odd: Schema = rng.choice(
-            (
-                {"minItems": 3, "maxItems": 2},
-                {"minLength": 3, "maxLength": 2},
-                {"minimum": 5, "maximum": 4},
-                {"enum": []},
-                {"type": []},
-                {"type": "any"},
-                {"type": "string", "enum": [1, 2]},
-                {"required": "a"},
-                {"required": True},
-                {"properties": {"a": 1}},
-                {"minLength": 2.0},
-                {"minItems": -1},
-                {"maxLength": "3"},
-                {"multipleOf": 0},
-                {"allOf": []},
-                {"$ref": "#/nowhere/at/all"},
-                {"$ref": "https://example.com/schema.json"},
-                {"$ref": "#"},
-                {"not": {}},
-                {"items": False, "minItems": 1},
-                {"additionalProperties": False, "required": ["never"]},
-                {"const": 1, "enum": [2]},
-                {"allOf": [{"type": "string"}, {"type": "integer"}]},
-                {"propertyNames": False},
-                {"pattern": "["},
-                {"format": 3},
-                {"minimum": "1"},
-                {"maxLength": 10**9},
-                {"minItems": 10**6},
-                {"exclusiveMinimum": True},
-                {"$schema": "https://example.com/my-own"},
-                {"uniqueItems": True, "items": {"type": "boolean"}, "minItems": 3},
-                {"$defs": []},
-            )
-        )
+            ({"minItems": 3, "maxItems": 2}, {"minLength": 3, "maxLength": 2},
+             {"minimum": 5, "maximum": 4}, {"enum": []}, {"type": []}, {"type": "any"},
+             {"type": "string", "enum": [1, 2]}, {"required": "a"}, {"required": True},
+             {"properties": {"a": 1}}, {"minLength": 2.0}, {"minItems": -1}, {"maxLength": "3"},
+             {"multipleOf": 0}, {"allOf": []}, {"$ref": "#/nowhere/at/all"},
+             {"$ref": "https://example.com/schema.json"}, {"$ref": "#"}, {"not": {}},
+             {"items": False, "minItems": 1},
+             {"additionalProperties": False, "required": ["never"]}, {"const": 1, "enum": [2]},
+             {"allOf": [{"type": "string"}, {"type": "integer"}]}, {"propertyNames": False},
+             {"pattern": "["}, {"format": 3}, {"minimum": "1"}, {"maxLength": 10**9},
+             {"minItems": 10**6}, {"exclusiveMinimum": True},
+             {"$schema": "https://example.com/my-own"},
+             {"uniqueItems": True, "items": {"type": "boolean"}, "minItems": 3}, {"$defs": []})
+        )  # fmt: skip
         return {**made, **odd}
