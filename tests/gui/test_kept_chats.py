@@ -231,6 +231,24 @@ def test_what_was_written_and_not_sent_stays_with_its_chat(
 # ------------------------------------------------------------------------- deleting, privacy
 
 
+def test_only_the_last_deletion_can_be_undone_and_not_for_ever(
+    program: Program, client: FakeClient
+) -> None:
+    ids, sidebar = [], program.window.sidebar
+    for text in ("One", "Two"):
+        program.shown.new()
+        ask(program, client, text, text)
+        ids.append(program.shown.id)
+    for conversation_id in ids:
+        sidebar.delete_requested.emit(conversation_id)
+    sidebar.undo_bar.wanted.emit()
+    assert titles(program) == ["Two"]
+    sidebar.delete_requested.emit(ids[1])
+    assert let_pass(program.conversations, UNDO_MS)
+    assert sidebar.undo_bar.isHidden()
+    assert program.storage.store.gone(ids) == frozenset(ids)
+
+
 def test_what_was_deleted_goes_for_good_unless_another_window_takes_it_back(
     live: Callable[[], Life],
 ) -> None:

@@ -137,22 +137,6 @@ def test_a_token_is_described_in_words(given: TokenTrace, text: str) -> None:
     assert describe_token(record) == text
 
 
-@pytest.mark.parametrize(
-    ("accepted", "drafted", "ending"),
-    [(0, 0, "step 7"), (2, 2, "bonus"), (1, 2, "wrong guess"), (0, 2, "wrong guess")],
-)
-def test_a_token_of_the_targets_says_after_what_it_came(
-    accepted: int, drafted: int, ending: str
-) -> None:
-    known = Provenance()
-    drafts = [trace("draft", end + 1, end) for end in range(accepted)]
-    own = trace("target", accepted + 1, -1, None)
-    known.add(committed("", *drafts, own, step=7, n_drafted=drafted))
-    record = known.record_at(accepted)
-    assert record is not None
-    assert describe_token(record).endswith(ending)
-
-
 # --------------------------------------------------------------------------------------- code
 
 

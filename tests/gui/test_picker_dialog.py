@@ -319,6 +319,27 @@ def test_a_pair_that_arrives_after_the_dialog_was_closed_is_offered(
     assert len(loads) == 1
 
 
+def test_offline_is_ended_in_the_dialog_and_a_row_of_a_repository_shows_its_files(
+    qtbot: QtBot, make_world: Callable[..., World], server: HubServer
+) -> None:
+    world = make_world(endpoint=server.endpoint, offline=True)
+    wished: list[bool] = []
+    world.hub.online_wanted.connect(lambda: wished.append(True))
+    world.picker.open()
+    dialog = world.picker.dialog
+    assert dialog is not None
+    qtbot.waitUntil(dialog.offline.isVisible, timeout=LIMIT_MS)
+    dialog.online.click()
+    assert wished == [True]
+    world.hub.set_offline(False)
+    assert dialog.offline.isHidden()
+    row = Offer("x", "x", role="repository", repo="paceline/demo-draft-GGUF")
+    dialog.recommended.picked.emit(row)
+    dialog.main.click()
+    assert dialog.page is dialog.hub
+    qtbot.waitUntil(partial(shows_files, dialog), timeout=LIMIT_MS)
+
+
 def test_a_failed_download_is_reported_and_can_be_tried_again(
     qtbot: QtBot, make_world: Callable[..., World], server: HubServer
 ) -> None:

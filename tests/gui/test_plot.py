@@ -21,7 +21,6 @@ from paceline.gui.plot.plot_words import spoken
 from paceline.gui.plot.speed_plot import SpeedPlot
 from paceline.gui.state.metrics import MAX_PLACES, RATE_STEPS, StepMetrics, TimeShares
 from paceline.gui.state.sources import Sources
-from paceline.messages import DraftCount, StepCommitted, TokenTrace
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,40 +40,6 @@ def fill(metrics: StepMetrics, n_steps: int, drafter: str = "draft") -> None:
 
 
 # ---------------------------------------------------------------------------------------- metrics
-
-
-def chain_step(number: int) -> StepCommitted:
-    """The draft model gave three tokens, and a lookup four after them; five were accepted."""
-    traces = (
-        *(TokenTrace(i, "draft", i, 0.9, number) for i in range(3)),
-        *(TokenTrace(i, "prompt-lookup", i, None, number) for i in (3, 4)),
-        TokenTrace(9, "target", -1, None, number),
-    )
-    counts = (DraftCount("prompt-lookup", 4, 2, 1), DraftCount("draft", 3, 3))
-    return StepCommitted(number, traces, "x", counts, 0.004, 0.012, 0.001, 0.02)
-
-
-def test_several_drafters_of_one_step_are_distinguished(metrics: StepMetrics) -> None:
-    metrics.push(step_of("x", 0))
-    metrics.push(chain_step(1))
-    metrics.push(chain_step(2))
-    window = metrics.window(10)
-    assert window.drafted.tolist() == [7, 7]
-    assert window.accepted.tolist() == [5, 5]
-    assert window.by_model.tolist() == [3, 3]
-    lookup, model = metrics.tallies["prompt-lookup"], metrics.tallies["draft"]
-    assert (lookup.drafts, lookup.tokens, lookup.tokens_accepted) == (2, 8, 4)
-    assert lookup.tokens_discarded == 2
-    assert (model.drafts_accepted, model.tokens, model.tokens_accepted) == (2, 6, 6)
-    assert lookup.accepted_per_position == [0, 0, 0, 2, 2]
-    assert model.accepted_per_position == [2, 2, 2]
-    assert lookup.acceptance_rate == pytest.approx(4 / 6)
-    assert metrics.whole.acceptance_rate == pytest.approx(10 / 12)
-    second = metrics.step(1)
-    assert second is not None
-    assert (second.step, len(second.tokens)) == (2, 6)
-    assert [count.drafter for count in second.drafted] == ["prompt-lookup", "draft"]
-    assert (metrics.step(2), metrics.step(-1)) == (None, None)
 
 
 def test_the_speed_is_tokens_over_seconds_and_at_a_step_of_the_last_ones(

@@ -13,7 +13,7 @@ from paceline.gui.conversations.rows import ConversationRow
 from paceline.gui.kit.labels import without_soft_breaks
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import COLUMNS, font_px
-from paceline.gui.settings.forms import ChoiceField
+from paceline.gui.settings.forms import ChoiceField, FolderList
 from paceline.gui.settings.prompt_cache_page import PromptCachePage
 from paceline.messages import DropStates, LoadPair, Remember, StartTurn, StateStorage
 
@@ -153,6 +153,19 @@ def test_the_search_shows_rows_of_all_pages_which_are_built_when_they_are_wanted
     assert dialog.looks.size_field.isVisibleTo(dialog.looks)
     assert dialog.reset.isEnabled()
     assert len(dialog.findChildren(ChoiceField)) == 10
+
+
+def test_folders_are_added_and_taken_away(program: Program, qtbot: QtBot) -> None:
+    field = FolderList(program.settings.setting("model_folders"))
+    qtbot.addWidget(field)
+    for folder in ("/first", "/second"):
+        field.add.click()
+        assert field.folders.dialog is not None
+        field.folders.dialog.filesSelected.emit([folder])
+        field.folders.dialog.reject()
+    assert [row.name.text() for row in field.rows] == ["/first", "/second"]
+    field.rows[0].remove.click()
+    assert program.settings.value("model_folders") == ("/second",)
 
 
 def test_a_page_is_reset_and_the_reset_undone(program: Program) -> None:

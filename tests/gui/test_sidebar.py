@@ -293,6 +293,9 @@ def test_a_folder_is_made_and_chats_are_moved_by_menu_and_by_drag(two_chats: Pro
     assert [a.text() for a in choice.actions() if a.text()] == ["Fruit", "New folder…"]
     choice.actions()[0].trigger()
     assert sidebar.model.folder_of(pears).name == "Fruit"
+    sidebar.new_chat_wanted.emit(folder.folder_id)
+    two_chats.chat.send("Cherries")
+    assert sidebar.model.folder_of(shown(two_chats)).name == "Fruit"
     drop(sidebar.list, apples, model.rowCount())  # below the last row
     assert sidebar.model.folder_of(apples) is None
     drop(sidebar.list, apples, 0)
@@ -343,6 +346,14 @@ def test_the_menu_acts_on_the_chat_that_is_shown_also_where_the_list_is_hidden(
 ) -> None:
     window, actions, session = two_chats.window, two_chats.window.actions_, two_chats.session
     chats, current = window.sidebar.list, two_chats.shown.id
+    window.sidebar.search.setText("pears")
+    window.sidebar.search.emit_now()
+    actions.rename.trigger()
+    assert window.sidebar.search.text() == ""
+    assert chats.state() == chats.State.EditingState
+    for is_archived in (True, False):
+        actions.archive.trigger()
+        assert is_archived == any(s.archived for s in session.summaries)
     chats.setCurrentIndex(chats.model().index(2, 0))
     actions.pin.trigger()
     assert [s.conversation_id for s in session.summaries if s.pinned] == [current]

@@ -8,7 +8,7 @@ import pytest
 from PySide6.QtCore import QTimer
 from PySide6.QtGui import QTextDocument
 
-from gui.chat_help import begin_reply, committed, settle, shown_chat, token
+from gui.chat_help import begin_reply, settle, shown_chat
 from paceline.gui.chat.markdown.document import MarkdownDocument
 from paceline.gui.chat.messages.message_item import ShownMessage
 from paceline.gui.chat.messages.reply_view import PIECE_CHARS, ReplyView
@@ -57,25 +57,6 @@ def test_leaving_a_chat_ends_its_pieces(chat: ChatView, qtbot: QtBot) -> None:
     assert isinstance(other, ReplyView)
     assert other.plain_text == "Short."
     assert chat.reply_view("reply") is None
-
-
-@pytest.mark.grid(short=2)
-@pytest.mark.usefixtures("qapp")
-@pytest.mark.parametrize("unit", [PARAGRAPH, "a line of code {}\n", "- item {} and more words\n"])
-def test_beyond_the_caps_pieces_and_the_whole_look_the_same(unit: str) -> None:
-    text = "".join(unit.format(number) for number in range(2_600)) + "x" * 70_000
-    traces = [token(end) for end in range(10, len(text), 10)]
-    documents = [QTextDocument(), QTextDocument()]
-    pieces, whole = (MarkdownDocument(document) for document in documents)
-    for content in (pieces, whole):
-        content.provenance.add(committed("", *traces, step=1))
-    for end in range(0, len(text), 16_000):
-        pieces.write(text[:end])
-    pieces.finish(text)
-    whole.finish(text)
-    assert documents[0].toPlainText() == documents[1].toPlainText()
-    assert pieces.marks == whole.marks
-    assert pieces.spans == whole.spans
 
 
 @pytest.mark.usefixtures("qapp")

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
+from PySide6.QtCore import Qt
 
 from gui.fake_judge import FakeJudge, plan_of
 from paceline.catalog.memory.values import DevicePlan, Share
@@ -99,6 +100,24 @@ def test_several_devices_are_chosen_in_their_order(pane: PairPane) -> None:
     tick(field, "RPC0")
     assert (wanted(pane).target.device, ticked(field)) == ("", [""])
     assert wanted(pane).draft == ModelParams(DRAFT.reference), "it has a field of its own"
+
+
+def test_the_menu_stays_open_while_devices_are_ticked(pane: PairPane, qtbot: QtBot) -> None:
+    field = pane.form.target.fields["device"]
+    pane.form.advanced.toggle.setChecked(True)
+    pane.show()
+    qtbot.keyClick(field.shown, Qt.Key.Key_Space)
+    menu = field.menu
+    assert menu.isVisible()
+    place = menu.actionGeometry(menu.actions()[3]).center()
+    qtbot.mouseClick(menu, Qt.MouseButton.LeftButton, pos=place)
+    assert menu.isVisible()
+    menu.setActiveAction(menu.actions()[4])
+    qtbot.keyClick(menu, Qt.Key.Key_Space)
+    assert menu.isVisible()
+    assert field.value == "RPC0,RPC1"
+    qtbot.keyClick(menu, Qt.Key.Key_Escape)
+    assert not menu.isVisible()
 
 
 def test_a_device_that_is_not_there_is_kept_and_reported(pane: PairPane) -> None:
