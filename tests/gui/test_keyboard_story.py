@@ -259,7 +259,6 @@ def test_first_run_to_export_by_keys_alone(qtbot: QtBot, story: Story, tmp_path:
 
 def test_a_reply_is_worked_with_by_keys_alone(qtbot: QtBot, story: Story) -> None:
     program, keys = story.program, Keyboard(qtbot)
-    composer = program.window.chat_pane.composer.edit
     keys.write("What does len do?")
     keys.press(Qt.Key.Key_Return)
     story.wait(lambda: len(story.texts()) == 2 and not story.is_writing())
@@ -285,19 +284,6 @@ def test_a_reply_is_worked_with_by_keys_alone(qtbot: QtBot, story: Story) -> Non
     keys.press(Qt.Key.Key_Return, CONTROL)
     story.wait(lambda: story.n_replies() == 3)
     assert story.texts()[1] == "It counts a needle,\nthen more needles."
-
-    # Compare it with the version before: from difference to difference, and back.
-    keys.press(Qt.Key.Key_L, CONTROL)
-    keys.press(Qt.Key.Key_D, CONTROL | SHIFT)
-    dialog = program.versions.dialog
-    assert dialog is not None
-    story.wait(lambda: "difference" in dialog.summary.text())
-    keys.press(Qt.Key.Key_F3)
-    story.wait(lambda: dialog.summary.text().startswith("Difference 1 of"))
-    QTest.keyClick(keys.place, Qt.Key.Key_Escape)
-    story.wait(lambda: program.versions.dialog is None)
-    program.window.activateWindow()  # as a window manager does
-    story.wait(lambda: QApplication.focusWidget() is composer)
 
     # Branch, and back to where it came from.
     original = program.shown.id

@@ -121,6 +121,20 @@ def trace(source: str, end: int, position: int = 0, confidence: float | None = 0
 
 
 @pytest.mark.parametrize(
+    ("text", "n_lines"),
+    [
+        ("One paragraph\n\nAnother on", 0),  # what it opens is not settled
+        ("One paragraph\n\nAnother one that is longer", 2),
+        ("One\n-", 0),  # may become a heading or a list
+        ("- one\n- two", 0),
+        ("- one\n- two\n- three that is long enough", 2),
+    ],
+)
+def test_only_what_can_not_change_is_cut_off(text: str, n_lines: int) -> None:
+    assert find_cut(shared_parser().parse(text), text.split("\n")).n_lines == n_lines
+
+
+@pytest.mark.parametrize(
     ("given", "text"),
     [
         (trace("draft", 3, 1), "right guess · Draft model · 2nd of 4 · confidence 0.93 · step 118"),

@@ -15,11 +15,10 @@ from gui.fake_client import STATS, plain_step, step_of, undrafted, without_plain
 from paceline.engine.draft import registry
 from paceline.gui.look.colours import DARK, LIGHT
 from paceline.gui.look.current import look
-from paceline.gui.plot.bars import TimeBar
 from paceline.gui.plot.plot_canvas import ticks
 from paceline.gui.plot.plot_words import spoken
 from paceline.gui.plot.speed_plot import SpeedPlot
-from paceline.gui.state.metrics import MAX_PLACES, RATE_STEPS, StepMetrics, TimeShares
+from paceline.gui.state.metrics import MAX_PLACES, RATE_STEPS, StepMetrics
 from paceline.gui.state.sources import Sources
 
 if TYPE_CHECKING:
@@ -251,26 +250,3 @@ def test_everything_by_keys(plot: SpeedPlot, metrics: StepMetrics, qtbot: QtBot)
     qtbot.keyClick(canvas, Qt.Key.Key_0)
     qtbot.keyClick(canvas, Qt.Key.Key_Space)
     assert steps_of(plot) == (420, 500)
-
-
-# --------------------------------------------------------------------------------------- time bar
-
-
-def test_the_time_bar_says_the_shares_in_words(qtbot: QtBot) -> None:
-    bar = TimeBar()
-    qtbot.addWidget(bar)
-    assert "%" not in bar.legend.text(), "nothing is known yet"
-    bar.show_times(TimeShares(0.61, 0.27, 0.05, 0.07))
-    text = bar.legend.text()
-    assert [figure in text for figure in ("61", "27", "5", "7")] == [True] * 4
-    for source_colour in (LIGHT.accent, LIGHT.lookup, LIGHT.rejected):
-        assert source_colour not in text
-    look.set_mode("dark")
-    assert DARK.time_verify in bar.legend.text()
-    other = TimeBar(shows_seconds=True)
-    qtbot.addWidget(other)
-    for prefill_s in (0.5, 0.0):
-        other.show_times(TimeShares(6.0, 2.0, 1.0, 0.5, prefill_s))
-        text = other.legend.text().replace("&nbsp;", " ")
-        assert "(6.0 s)" in text
-        assert text.count("(0.5 s)") == 1 + bool(prefill_s)

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 import pytest
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QToolButton
 
@@ -248,10 +248,3 @@ def test_code_is_saved_by_the_view_above(chat: ChatView, qtbot: QtBot) -> None:
     with qtbot.waitSignal(chat.requests.code_save_requested) as caught:
         names["Save the code to a file"].click()
     assert caught.args == ["python", "x = 1"]
-
-
-def test_pictures_are_shown_by_their_description(chat: ChatView, qtbot: QtBot) -> None:
-    reply = finished(chat, "![A *loop* `x`](https://a.org/x.png) ![](file:///etc/passwd)")
-    settle(qtbot)
-    assert reply.plain_text.split() == ["A", "loop", "x"]
-    assert reply.body.tool_tip_at(QPoint(30, 8)).endswith("\nhttps://a.org/x.png")

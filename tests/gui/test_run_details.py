@@ -14,12 +14,10 @@ from paceline.chat.sameness import CannotCompare, Differs, Same
 from paceline.gui.run import run_words
 from paceline.gui.run.drafters_card import DraftersCard, judged_by_place
 from paceline.gui.run.sameness import SamenessWords, result_words
-from paceline.gui.state.figures import kernel_words
 from paceline.gui.state.metrics import StepMetrics
 from paceline.gui.state.sources import Sources
 from paceline.messages import (
     DrafterStats,
-    KernelUse,
 )
 from paceline.params import Prompting
 from paceline.run_record import RunError, RunRecord
@@ -116,16 +114,6 @@ def test_a_continued_reply_has_the_figures_of_its_last_part_alone() -> None:
         record, stats=structs.replace(STATS, n_generated=0), first_token_s=None, n_parts=3
     )
     assert run_words.times(nothing).verify_s == 0.0, "it was stopped before its first token"
-
-
-def test_the_kernels_that_computed_are_reported_where_known() -> None:
-    assert "Kernels" not in dict(run_words.settings_rows(RECORD))
-    assert "Kernels" not in dict(run_words.settings_rows(FAILED))
-    uses = [("q4_K", "own"), ("f32", "stock"), ("q6_K", "own"), ("attention", "own")]
-    stats = structs.replace(STATS, kernels=tuple(KernelUse(kind, by) for kind, by in uses))  # type: ignore[arg-type]
-    rows = dict(run_words.settings_rows(replace(RECORD, stats=stats)))
-    assert rows["Kernels"] == "own (Q4_K, Q6_K, attention); llama.cpp's (F32)"
-    assert kernel_words((KernelUse("f16", "stock"),)) == "llama.cpp's (F16)"
 
 
 def changed(words: SamenessWords) -> list[tuple[str, ...]]:

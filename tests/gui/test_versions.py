@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QToolButton
 
 from gui.chat_help import item_in
@@ -40,6 +41,25 @@ def compared(program: Program, qtbot: QtBot) -> VersionsDialog:
 
 def chosen(dialog: VersionsDialog) -> list[str]:
     return [choice.currentData().message_id for choice in (dialog.left, dialog.right)]
+
+
+def test_one_goes_from_difference_to_difference_by_keys(
+    program: Program, client: FakeClient, qtbot: QtBot
+) -> None:
+    lines = [f"Line {n} of them." for n in range(9)]
+    other = [line.replace("of", "among") if n in (1, 7) else line for n, line in enumerate(lines)]
+    answered(program, client, "\n\n".join(lines), "\n\n".join(other))
+    program.window.actions_.compare.trigger()
+    dialog = compared(program, qtbot)
+    dialog.activateWindow()
+    qtbot.waitUntil(dialog.isActiveWindow)
+    none, shift = Qt.KeyboardModifier.NoModifier, Qt.KeyboardModifier.ShiftModifier
+    for at, modifier in ((1, none), (2, none), (1, none), (2, shift), (1, shift)):
+        qtbot.keyClick(dialog, Qt.Key.Key_F3, modifier)
+        shown = f"Difference {at} of 2"
+        qtbot.waitUntil(lambda shown=shown: dialog.summary.text() == shown)  # type: ignore[misc]
+    qtbot.keyClick(dialog, Qt.Key.Key_Escape)
+    assert program.versions.dialog is None
 
 
 def test_replies_to_two_versions_of_a_question_are_compared_and_counted_as_below_them(

@@ -101,7 +101,8 @@ def test_other_models_have_the_prompting_that_is_kept_for_them_and_both_the_fold
     asked.session.move(asked.shown.id, "f")
     asked.saved_pairs.remember(Pair(ModelParams(str(file))))
     dialog = opened(asked)
-    field = dialog.sides[1].fields[2]
+    _, settings, field = dialog.sides[1].fields
+    settings.setCurrentIndex(settings.findText("Greedy"))
     field.setCurrentIndex(field.findText(asked.saved_pairs.titles[0]))
     dialog.start.click()
     qtbot.waitUntil(lambda: len(turns(client)) == 2)
@@ -110,6 +111,7 @@ def test_other_models_have_the_prompting_that_is_kept_for_them_and_both_the_fold
     assert isinstance(right, StartTurn)
     firsts = [side.prompt.messages[0].text for side in (left, right)]  # type: ignore[union-attr]
     assert firsts == ["Answer in verse."] * 2, "the instructions of the chat's folder"
+    assert (right.sampling.temperature, left.seed) == (0.0, right.seed), "one side's preset"
     assert right.prompt.prompting == kept.prompting  # type: ignore[union-attr]
     assert left.prompt.prompting == Prompting()  # type: ignore[union-attr]
     loads = [command.target.path for command in client.all(LoadPair)]
