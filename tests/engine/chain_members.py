@@ -8,14 +8,13 @@ from typing import Any
 import numpy as np
 
 from engine.harness import PROMPT
-from fake_model import EOG, ByteVocabulary
+from engine.workbench import workbench
+from fake_model import EOG
 from paceline.engine.draft.base import Draft, DrafterInfo, Settings, Workbench
 from paceline.engine.draft.strategy import CompleteStrategy
 from paceline.engine.model.backend import Grammar
 from paceline.engine.model.token_mask import TokenMask
-from paceline.engine.sample.sampling import Sampler
 from paceline.errors import EngineError
-from paceline.messages import SamplingParams
 
 REPLY = "The quick brown fox jumps over the lazy dog."
 Rule = Callable[[Sequence[int], int], Sequence[int]]
@@ -95,14 +94,7 @@ def strategy(**members: Member) -> CompleteStrategy:
 
 
 def bench(grammar: Grammar | None = None) -> Workbench:
-    return Workbench(
-        vocab=ByteVocabulary(),
-        sampler=Sampler(SamplingParams(), 1),
-        draft=None,
-        eog=frozenset({EOG}),
-        chunk=16,
-        grammar=grammar,
-    )
+    return workbench(eog=frozenset({EOG}), grammar=grammar)
 
 
 def explode(*_: object) -> Any:

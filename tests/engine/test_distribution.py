@@ -26,9 +26,9 @@ import pytest
 from numpy.typing import NDArray
 
 from engine.chi_square import assert_follows, chi_square, total_variation
-from engine.draft.rehearsal import bench
 from engine.plain_sampler import PlainSampler, distribution, faulty_verify
 from engine.token_grammar import Rule, TokenGrammar, random_rule
+from engine.workbench import workbench
 from paceline.engine.draft.lookups.earlier_reply import EarlierReplyDrafter
 from paceline.engine.sample.sampling import Sampler
 from paceline.engine.sample.verify import Verdict, verify
@@ -182,9 +182,7 @@ def coupled(p: SamplingParams, seed: int, rule: Rule | None) -> Callable[..., li
 def earlier(p: SamplingParams, seed: int, rule: Rule | None) -> Callable[..., list[int]]:
     """Drafts by the reply to an edited prompt: of the same seed, and all of it drawn before."""
     old = coupled(p, seed, rule)(PROMPT, 0, 3)
-    drafter = EarlierReplyDrafter(
-        dataclasses.replace(bench(), replaced=(old,)), {"max": 8, "p_min": 0.0}
-    )
+    drafter = EarlierReplyDrafter(workbench(replaced=(old,)), {"max": 8, "p_min": 0.0})
 
     def propose(text: Sequence[int], position: int, n: int) -> list[int]:
         drafter.begin(text, len(text) - position)

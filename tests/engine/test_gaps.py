@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.gaps import PARTS, PROMPTS, gap, sequence
+from engine.gaps import PROMPTS, gap, sequence
 from engine.harness import (
     TIMED,
     Clock,
@@ -20,10 +20,11 @@ from engine.harness import (
     random_language,
     target_price,
 )
-from fake_model import N_VOCAB, ByteVocabulary, FakeModel, Logits
+from engine.workbench import workbench
+from fake_model import N_VOCAB, FakeModel, Logits
 from paceline.engine.cancel import CancelFlag
 from paceline.engine.draft import registry
-from paceline.engine.draft.base import Drafter, Workbench
+from paceline.engine.draft.base import Drafter
 from paceline.engine.draft.draft_model import ModelDrafter
 from paceline.engine.draft.strategy import parse_strategy
 from paceline.engine.facts import Facts
@@ -217,12 +218,9 @@ LOOKUPS = [
 
 def drafter_of(text: str, draft: FakeModel | None = None) -> Drafter:
     ((info, settings),) = parse_strategy(text).drafters
-    bench = Workbench(
-        vocab=ByteVocabulary(),
+    bench = workbench(
         sampler=Sampler(SamplingParams(temperature=0), 1),
         draft=CachedContext(draft) if draft else None,
-        eog=frozenset(),
-        chunk=16,
     )
     return info.make(bench, settings)
 
@@ -269,12 +267,6 @@ def test_what_was_seen_after_an_id_is_not_found_after_a_gap() -> None:
     assert drafted("ngram-cache", [*seen, picture, 2, 3, 4])[:1] == [8]
     ends = [0, 1, 2, 3, 9, 8, 7, 6]  # the id 0 adds nothing to a hash
     assert drafted("ngram-mod:n_match=4:n_min=0", [*ends, gap("x", 30), 1, 2, 3]) == []
-
-
-@pytest.mark.parametrize("lookup", LOOKUPS)
-@given(PARTS, PARTS, st.lists(st.integers(0, 2), min_size=3, max_size=9))
-def test_what_is_drafted_are_ids(lookup: str, one: Parts, other: Parts, end: list[int]) -> None:
-    assert all(token in (0, 1, 2) for token in drafted(lookup, [*one, *other, *one, *end]))
 
 
 def test_a_draft_model_reads_what_is_after_the_last_gap() -> None:

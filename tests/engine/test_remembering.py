@@ -94,14 +94,6 @@ def test_a_deletion_in_mid_reply_takes_effect_at_the_next_step(bench: Bench) -> 
     assert sum(count.n_accepted for step in steps for count in step.drafted) < 10
 
 
-def test_an_undone_deletion_is_drafted_from_again(bench: Bench) -> None:
-    for _ in range(3):
-        bench.client.request(Remember("chat", (REPLY,), at_once=True))
-        assert drafted(bench) > 40
-        bench.client.request(Remember("chat"))
-        assert drafted(bench) < 10
-
-
 def test_a_forgotten_chat_leaves_no_index_of_its_own(bench: Bench) -> None:
     bench.client.request(Remember("chat", (REPLY,), at_once=True))
     drafted(bench)

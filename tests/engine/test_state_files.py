@@ -40,15 +40,6 @@ def has_tokens(folder: Path, tokens: Sequence[int]) -> bool:
     return any(form in file.read_bytes() for file in files(folder) for form in forms)
 
 
-def test_what_was_written_is_found_later(folder: Path) -> None:
-    Store(folder).keep(TEXT, "a")
-    later = Store(folder)
-    assert later.find(TEXT) == 112
-    assert later.find([*TEXT[:50], *OTHER]) == 50
-    assert later.find(OTHER) == 0
-    assert later.read(TEXT) == TEXT
-
-
 def test_files_and_folders_are_the_users_alone(folder: Path) -> None:
     Store(folder).keep(TEXT, "a")
     assert {file.stat().st_mode & 0o777 for file in files(folder)} == {0o600}

@@ -37,7 +37,8 @@ from engine.harness import (
     target_price,
 )
 from engine.random_control import RandomControl
-from fake_model import EOG, N_VOCAB, ByteVocabulary, FakeModel, Logits
+from engine.workbench import workbench
+from fake_model import EOG, N_VOCAB, FakeModel, Logits
 from paceline.engine.auto.knowledge import Knowledge
 from paceline.engine.cancel import CancelFlag
 from paceline.engine.decode.decoder import Decoder
@@ -250,12 +251,10 @@ class Life(RuleBasedStateMachine):
         while is_warm and self.knowledge.recent.n_needed:
             self.knowledge.recent.add(1.0)
         sampler = Sampler(params, seed)
-        bench = Workbench(
-            vocab=ByteVocabulary(),
+        bench = workbench(
             sampler=sampler,
             draft=self.draft,
             eog=frozenset({EOG}),
-            chunk=16,
             replaced=(self.expected[:9] + self.expected[10:],) if replaces else (),
             kept=self.kept,
         )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -35,38 +34,6 @@ def judge(
     assert committed == verdict.tokens
     assert asked == verdict.tokens
     return verdict
-
-
-@pytest.mark.parametrize(
-    ("choices", "draft", "expected"),
-    [
-        # plain decoding
-        ([5], [], Verdict([5], 0, 0, ended=False)),
-        ([END], [], Verdict([END], 0, 0, ended=True)),
-        # all accepted, and the bonus token
-        ([1, 2, 3, 4], [1, 2, 3], Verdict([1, 2, 3, 4], 3, 0, ended=False)),
-        # rejected at every place
-        ([5, 2, 3, 4], [1, 2, 3], Verdict([5], 0, 0, ended=False)),
-        ([1, 5, 3, 4], [1, 2, 3], Verdict([1, 5], 1, 0, ended=False)),
-        ([1, 2, 5, 4], [1, 2, 3], Verdict([1, 2, 5], 2, 0, ended=False)),
-        # ended by an accepted token: what was drafted after it is discarded
-        ([END, 2, 3, 4], [END, 2, 3], Verdict([END], 1, 2, ended=True)),
-        ([1, END, 3, 4], [1, END, 3], Verdict([1, END], 2, 1, ended=True)),
-        ([1, 2, END, 4], [1, 2, END], Verdict([1, 2, END], 3, 0, ended=True)),
-        # ended by the target's own token in place of a rejected one
-        ([END, 2, 3, 4], [1, 2, 3], Verdict([END], 0, 2, ended=True)),
-        ([1, END, 3, 4], [1, 2, 3], Verdict([1, END], 1, 1, ended=True)),
-        ([1, 2, END, 4], [1, 2, 3], Verdict([1, 2, END], 2, 0, ended=True)),
-        # ended by the bonus token
-        ([1, 2, 3, END], [1, 2, 3], Verdict([1, 2, 3, END], 3, 0, ended=True)),
-        # an end that the target did not choose is an ordinary mismatch
-        ([1, 5, 3], [1, END], Verdict([1, 5], 1, 0, ended=False)),
-        # agreement after a mismatch counts for nothing
-        ([5, 2, 3], [1, 2], Verdict([5], 0, 0, ended=False)),
-    ],
-)
-def test_verdicts(choices: list[int], draft: list[int], expected: Verdict) -> None:
-    assert judge(choices, draft) == expected
 
 
 def test_what_ends_the_reply_is_for_commit_to_say() -> None:

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import llama_cpp
-import numpy as np
 import pytest
 
 from integration.engine import Engine, native_context
@@ -297,15 +296,6 @@ def model(target_path: Path) -> Iterator[LlamaModel]:
     assert isinstance(loaded, LlamaModel)
     yield loaded
     loaded.close()
-
-
-def test_a_context_made_again_gives_the_same_numbers(model: LlamaModel) -> None:
-    before = model.decode([5, 6, 7], 3).copy()
-    model.remake(128, 32)
-    assert (model.n_past, model.n_ctx, model.n_batch, model.max_rows) == (0, 128, 32, 9)
-    assert np.array_equal(model.decode([5, 6, 7], 3), before)
-    with pytest.raises(ContextFullError):
-        model.decode([1] * 126, 0)
 
 
 def test_a_model_without_a_context_decodes_nothing_and_can_be_closed(

@@ -118,21 +118,6 @@ def test_random_texts_of_the_json_grammar_are_json(vocab: VocabularyFile) -> Non
     begun.close()
 
 
-def test_a_text_that_must_follow_is_allowed_as_the_tokenizer_writes_it(
-    vocab: VocabularyFile,
-) -> None:
-    grammar = vocab.grammar('root ::= "The quick brown fox" [.!] "\\n"')
-    tokens = vocab.tokenize("The quick brown fox.", special=False)
-    forced = grammar.forced()
-    assert len(forced) > 1
-    assert forced == tokens[: len(forced)]
-    for token in forced:
-        assert grammar.allowed().flags.nonzero()[0].tolist() == [token]
-        grammar.accept(token)
-    assert grammar.forced() == []
-    grammar.close()
-
-
 def test_a_control_token_is_not_the_text_of_its_name(vocab: VocabularyFile) -> None:
     (control,) = vocab.tokenize("<|im_start|>", special=True)
     for gbnf in ('root ::= "<|im_start|>"', "root ::= .+"):

@@ -178,20 +178,6 @@ def test_sides_take_turns_and_are_started_anew() -> None:
     assert places == [(turn, *at) for turn in (0, 1) for at in (("a", 0), ("a", 1), ("b", 0))]
 
 
-@pytest.mark.parametrize(("seconds", "is_asked"), [(1.19, True), (1.21, False)])
-def test_a_setting_that_may_be_the_best_is_asked_again(seconds: float, is_asked: bool) -> None:
-    def side(program: str, setting: str) -> Side:
-        return Side(program, setting, lambda: Stub("", 0.0, []), lambda _: {})
-
-    mod, simple = side(SAME_SOURCES, "ngram-mod"), side(SAME_SOURCES, "ngram-simple")
-    current = side(CURRENT, "ngram-simple")  # the best of its program, if slower than both
-    ours_too = side(OURS, "auto")
-    taken = {mod: 1.0, simple: seconds, current: 5.0, ours_too: 9.0}
-    asked = [took(0, session, each.name, s) for each, s in taken.items() for session in "ab"]
-    expected = [mod, *([simple] if is_asked else []), current, ours_too]
-    assert replay.in_question(list(taken), asked) == expected
-
-
 def took(turn: int, session: str, side: str, rest_s: float) -> Asked:
     return Asked(turn, session, 0, side, Answer(rest_s / 10, rest_s, "text", 3, {}, {}), True)
 

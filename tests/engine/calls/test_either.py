@@ -16,7 +16,7 @@ from paceline.engine.calls.forms import BY_ID, FORMS, HERMES
 from paceline.engine.calls.reader import CallReader
 from paceline.engine.decode.text import TextAssembler
 from paceline.engine.model.backend import Grammar, Reasoning, VocabularyFile
-from paceline.errors import EngineError, ValueOutOfRangeError
+from paceline.errors import ValueOutOfRangeError
 from schemas.validity import Judge
 
 ALL = pytest.mark.parametrize("form", FORMS, ids=lambda form: form.id)
@@ -90,23 +90,6 @@ def test_either_comes_after_a_reasoning(vocab: VocabularyFile) -> None:
         for text in (rest, f"<think>So {{<tool_call> it is.</think>\n\n{rest}"):
             assert takes(vocab, grammar, text), text
     assert not takes(vocab, grammar, "<think>So.</think>\n\nIt rains.")
-    grammar.close()
-
-
-def test_copies_go_their_own_way(vocab: VocabularyFile) -> None:
-    grammar, _ = either(vocab, HERMES, ToolUse(TOOLS))
-    assert not grammar.forced()
-    copy = grammar.clone()
-    with pytest.raises(EngineError) as refused:
-        copy.accept(vocab.tokenize("So", special=False)[0])
-    assert refused.value.code == "grammar-refuses"
-    for token in vocab.tokenize('<tool_call>\n{"name": "w', special=False):
-        copy.accept(token)
-    assert copy.forced()
-    assert not takes(vocab, copy, ANSWER)
-    copy.close()
-    copy.close()
-    assert takes(vocab, grammar, ANSWER)
     grammar.close()
 
 

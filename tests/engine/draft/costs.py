@@ -6,7 +6,8 @@ import random
 import time
 from unittest import mock
 
-from engine.draft.rehearsal import Settings, bench
+from engine.draft.rehearsal import Settings
+from engine.workbench import workbench
 from paceline.engine.draft.base import DrafterInfo, Extender
 from paceline.engine.draft.lookups import lookup
 from paceline.engine.draft.lookups.lookup import Lookup
@@ -24,7 +25,7 @@ def check_costs(info: DrafterInfo, settings: Settings) -> None:
     texts = [half * 2, [rng.randrange(2) for _ in range(_N)], half[:37] * (_N // 37)]
     for text in texts:
         assert _best_bulk(info, settings, text) / len(text) < FEED_S
-        drafter = info.make(bench(), settings)
+        drafter = info.make(workbench(), settings)
         history = list(text)
         with mock.patch.object(lookup, "PREFILL_S", 600.0):  # the whole text is indexed at once
             drafter.begin(history, len(history))
@@ -45,7 +46,7 @@ def check_costs(info: DrafterInfo, settings: Settings) -> None:
 def _best_bulk(info: DrafterInfo, settings: Settings, text: list[int]) -> float:
     best = 10.0
     for _ in range(2):
-        drafter = info.make(bench(), settings)
+        drafter = info.make(workbench(), settings)
         assert isinstance(drafter, Lookup)
         index = drafter.new_index()
         began = now()

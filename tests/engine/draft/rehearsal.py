@@ -13,27 +13,15 @@ from unittest import mock
 from hypothesis import strategies as st
 
 from engine.draft.references import Reference, Tokens, common
-from fake_model import ByteVocabulary
+from engine.workbench import workbench
 from paceline.engine.cancel import CancelFlag
-from paceline.engine.draft.base import DrafterInfo, Extender, Tunable, Workbench
+from paceline.engine.draft.base import DrafterInfo, Extender, Tunable
 from paceline.engine.draft.lookups import lookup
 from paceline.engine.native import llama_backend
-from paceline.engine.sample.sampling import Sampler
-from paceline.messages import ModelParams, SamplingParams
+from paceline.messages import ModelParams
 
 Settings = Mapping[str, int]
 MakeReference = Callable[[Settings], Reference]
-
-
-def bench() -> Workbench:
-    """A workbench on which everything but the shelf is idle."""
-    return Workbench(
-        vocab=ByteVocabulary(),
-        sampler=Sampler(SamplingParams(), 1),
-        draft=None,
-        eog=frozenset(),
-        chunk=16,
-    )
 
 
 @dataclass(frozen=True)
@@ -92,7 +80,7 @@ class Rehearsal:
         self._shaping = shaping
         self.settings = dict(settings)
         self.reference = slow(settings)
-        self.drafter = info.make(bench(), settings)
+        self.drafter = info.make(workbench(), settings)
         self.history: Tokens = []
         self.seen: Counter[str] = Counter()
 

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.token_grammar import TokenGrammar
+from engine.workbench import workbench
 from fake_model import EOG, N_VOCAB, ByteVocabulary, FakeModel, Logits
-from paceline.engine.draft.base import Workbench
 from paceline.engine.draft.draft_model import ModelDrafter
 from paceline.engine.model.backend import Rows
 from paceline.engine.model.context import CachedContext
@@ -58,8 +58,7 @@ def drafter_for(
     eog: Sequence[int] = (EOG,),
     context: CachedContext | None = None,
 ) -> ModelDrafter:
-    bench = Workbench(
-        vocab=ByteVocabulary(),
+    bench = workbench(
         sampler=Sampler(sampling, 7),
         draft=context or CachedContext(model),
         eog=frozenset(eog),
@@ -93,12 +92,8 @@ def test_a_token_that_its_model_does_not_know_ends_the_draft() -> None:
     beyond = N_VOCAB + 3
     grammar = TokenGrammar(lambda text: {4} if not text else {beyond})
     target = Sampler(GREEDY, 7, n_vocab=N_VOCAB + 9, grammar=grammar)
-    bench = Workbench(
-        vocab=ByteVocabulary(),
-        sampler=target,
-        draft=CachedContext(FakeModel(counting)),
-        eog=frozenset({EOG}),
-        chunk=16,
+    bench = workbench(
+        sampler=target, draft=CachedContext(FakeModel(counting)), eog=frozenset({EOG})
     )
     drafter = ModelDrafter(bench, {"n_max": 9, "n_min": 0, "p_min": 0})
     history = [1, 2, 3]
@@ -251,17 +246,6 @@ def test_no_token_is_computed_twice() -> None:
     assert widths(model) == [1]
 
 
-def test_plain_steps_are_caught_up_in_one_batch() -> None:
-    model, history = FakeModel(counting), [1, 2, 3]
-    drafter = begun(model, history)
-    for token in (20, 21, 22, 23, 24):
-        history.append(token)
-        drafter.observe(None)
-    assert widths(model) == []  # nothing is computed before it is needed
-    assert tokens_of(drafter, 1) == [25]
-    assert widths(model) == [8]
-
-
 def test_a_long_catch_up_goes_in_chunks() -> None:
     model = FakeModel(counting)
     assert tokens_of(begun(model, list(range(40)), chunk=16), 2) == [40, 41]
@@ -355,22 +339,6 @@ def test_a_window_that_does_not_fit_leaves_the_books_right() -> None:
     assert drafter.n_unread == 0
     assert read(drafter, 16, 3) == [104, 105, 106]
     assert model.tokens == [*history[88:], 104, 105]
-
-
-def test_a_context_shorter_than_the_history_begins_anew_with_half_of_it() -> None:
-    model = FakeModel(counting, n_ctx=8)
-    history = [1, 2, 3, 4, 5]
-    drafter = begun(model, history)
-    assert tokens_of(drafter) == [6, 7, 8]  # as many as fit
-    history += [6, 7, 8]
-    drafter.observe(3)
-    assert tokens_of(drafter) == [9, 10, 11, 12]
-    assert model.tokens == [5, 6, 7, 8, 9, 10, 11]
-    history += [9, 10]
-    drafter.observe(2)
-    assert tokens_of(drafter) == [11, 12]  # as many as fit
-    assert model.tokens == [5, 6, 7, 8, 9, 10, 11]
-    drafter.close()
 
 
 class Stopping(FakeModel):

@@ -21,7 +21,8 @@ from hypothesis import strategies as st
 from architecture.source import REPOSITORY
 from engine.gaps import gap, sequence
 from engine.harness import Scripted, decoder_for, random_language, run
-from fake_model import EOG, N_VOCAB, ByteVocabulary, FakeModel, Logits
+from engine.workbench import workbench
+from fake_model import EOG, N_VOCAB, FakeModel, Logits
 from paceline.engine.draft import registry
 from paceline.engine.draft.base import (
     Draft,
@@ -30,7 +31,6 @@ from paceline.engine.draft.base import (
     Extender,
     Parameter,
     Tunable,
-    Workbench,
 )
 from paceline.engine.draft.heads import usable_heads
 from paceline.engine.draft.lookups import lookup
@@ -89,12 +89,10 @@ class Subject:
 
     def make(self, settings: Settings | None = None) -> Drafter:
         """Make it, on an empty shelf."""
-        bench = Workbench(
-            vocab=ByteVocabulary(),
+        bench = workbench(
             sampler=Sampler(SamplingParams(temperature=0), 1),
             draft=self.context(),
             eog=frozenset({EOG}),
-            chunk=16,
             replaced=(OLD_REPLY,),
         )
         return self.info.make(bench, settings or self.settings)

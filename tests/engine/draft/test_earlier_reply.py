@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import combinations, pairwise
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from engine.draft.rehearsal import bench
+from engine.workbench import workbench
 from paceline.engine.decode import comparison
 from paceline.engine.decode.comparison import kept_of
 from paceline.engine.draft.lookups.earlier_reply import EarlierReplyDrafter
@@ -21,7 +20,7 @@ OLD = tuple(range(10, 40))
 
 
 def drafter(*replies: tuple[int, ...], **settings: float) -> EarlierReplyDrafter:
-    return EarlierReplyDrafter(replace(bench(), replaced=replies), {**SETTINGS, **settings})
+    return EarlierReplyDrafter(workbench(replaced=replies), {**SETTINGS, **settings})
 
 
 def after(
@@ -50,7 +49,7 @@ def test_it_copies_the_reply_from_its_first_token() -> None:
 
 @pytest.mark.parametrize("what", ["repeats", "same_prompt"])
 def test_with_other_noise_or_prompt_it_waits_until_some_tokens_have_come_again(what: str) -> None:
-    other = replace(bench(), replaced=(OLD,), **{what: False})
+    other = workbench(replaced=(OLD,), **{what: False})
     it = EarlierReplyDrafter(other, {"max": 8, "p_min": 0.5})
     history = [1, 2, 3]
     it.begin(history, 3)

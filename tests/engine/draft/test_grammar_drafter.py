@@ -11,25 +11,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.token_grammar import Books, Rule, TokenGrammar, one_of
+from engine.workbench import workbench
 from fake_model import EOG, ByteVocabulary
 from paceline.engine.draft.base import NO_DRAFT, Workbench
 from paceline.engine.draft.grammar_drafter import ForcedTokens
 from paceline.engine.model.backend import Grammar, Vocabulary
 from paceline.engine.native import llama_backend
-from paceline.engine.sample.sampling import Sampler
 from paceline.errors import UserError
-from paceline.params import SamplingParams
 
 
 def bench_of(grammar: Grammar | None, vocab: Vocabulary, eog: frozenset[int]) -> Workbench:
-    return Workbench(
-        vocab=vocab,
-        sampler=Sampler(SamplingParams(), 1),
-        draft=None,
-        eog=eog,
-        chunk=16,
-        grammar=grammar,
-    )
+    return workbench(vocab=vocab, eog=eog, grammar=grammar)
 
 
 def drafter_of(rule: Rule, books: Books | None = None) -> tuple[ForcedTokens, TokenGrammar]:
@@ -44,30 +36,6 @@ def forced(rule: Rule, n_max: int = 64, ahead: Sequence[int] = ()) -> list[int]:
     assert grammar.text == ()
     assert books.n_open == 1
     return list(proposed.tokens)
-
-
-def test_a_common_beginning_is_forced() -> None:
-    assert forced(one_of('{"name": 1}', '{"name": "x"}')) == list(b'{"name": ')
-
-
-def test_where_texts_part_nothing_is() -> None:
-    assert forced(one_of("yes", "no")) == []
-    assert forced(one_of("b", "c")) == []  # none of the bytes that are asked about first
-
-
-def test_the_end_is_forced_too() -> None:
-    assert forced(one_of("done")) == [*b"done", EOG]
-    assert forced(one_of("")) == [EOG]
-
-
-def test_a_text_that_may_end_or_continue_is_not_forced() -> None:
-    assert forced(one_of("ab", "abz")) == list(b"ab")
-
-
-def test_no_more_than_asked_for() -> None:
-    assert forced(one_of("abcdef"), 4) == list(b"abcd")
-    assert forced(one_of("abcd"), 4) == list(b"abcd")
-    assert forced(one_of("abc"), 4) == [*b"abc", EOG]
 
 
 def test_after_another_draft() -> None:

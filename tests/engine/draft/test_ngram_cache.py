@@ -10,33 +10,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.draft.test_lookup_cache import as_file
+from engine.workbench import workbench
 from fake_model import ByteVocabulary
 from paceline.engine.draft.base import Workbench
 from paceline.engine.draft.lookups import lookup_cache
 from paceline.engine.draft.lookups.lookup_cache import CacheOrigin, write_origin
 from paceline.engine.draft.lookups.ngram_cache import (
     THRESHOLDS,
-    Followers,
     NgramCache,
     StaticBigrams,
 )
 from paceline.engine.model.vocabularies import vocabulary_hash
-from paceline.engine.sample.sampling import Sampler
 from paceline.errors import UserError
-from paceline.messages import SamplingParams
 
 Text = Sequence[int]
 
 
 def bench(static: Path | None = None) -> Workbench:
-    return Workbench(
-        vocab=ByteVocabulary(),
-        sampler=Sampler(SamplingParams(), 1),
-        draft=None,
-        eog=frozenset(),
-        chunk=16,
-        lookup_cache=static,
-    )
+    return workbench(lookup_cache=static)
 
 
 def reading(text: Text, on: Workbench | None = None, n_max: int = 8) -> NgramCache:
@@ -147,37 +138,6 @@ def test_two_sources(
 
 def test_the_thresholds_are_llama_cpps() -> None:
     assert list(THRESHOLDS) == [(LEAST[n], SHARE[n]) for n in (1, 2, 3, 4)]
-
-
-@pytest.mark.parametrize(("count", "drafted"), [({5: 1}, []), ({5: 2}, [5]), ({6: 1, 5: 1}, [5])])
-def test_the_corpus_alone(tmp_path: Path, count: dict[int, int], drafted: list[int]) -> None:
-    static = tmp_path / "s.bin"
-    static.write_bytes(as_file([((1, 2), list(count.items())), ((2,), [(7, 99)])]))
-    assert proposed(reading([1, 2], bench(static=static))) == drafted
-    assert proposed(reading([2], bench(static=static))) == []
-    assert proposed(reading([2, 1], bench(static=static))) == []
-
-
-def test_the_corpus_outweighs_a_count(tmp_path: Path) -> None:
-    text = [1, 2, 5, 1, 2, 6, 1, 2]  # 5 and 6 are equally likely, 6 is later
-    static = tmp_path / "s.bin"
-    static.write_bytes(as_file([((1, 2), [(5, 1), (9, 8)])]))
-    assert proposed(reading(text), 1) == [6]
-    assert proposed(reading(text, bench(static=static)), 1) == [5]
-    # A rare follower that the corpus knows outdoes the likely one and is itself too rare. Then
-    # shorter n-grams are asked, and at last the corpus.
-    text = [4, 3, 1, 2, 5] + [4, 3, 1, 2, 6] * 8 + [4, 3, 1, 2]
-    assert proposed(reading(text), 1) == [6]
-    assert proposed(reading(text, bench(static=static)), 1) == [9]
-
-
-def test_followers_keep_their_latest_best() -> None:
-    several = Followers({5: 2, 6: 2})
-    assert several.best == 6
-    several.add(5)
-    assert (several.best, several.total) == (5, 5)
-    several.add(6)
-    assert (several.best, several.counts) == (6, {5: 3, 6: 3})
 
 
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3), st.integers(0, 3)), max_size=30))

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 
 from engine.draft.costs import check_costs
 from engine.draft.references import Reference, SlowMapK, SlowMapK4V, SlowSimple
-from engine.draft.rehearsal import Rehearsal, Settings, bench, moves, play_text, prompts
+from engine.draft.rehearsal import Rehearsal, Settings, moves, play_text, prompts
 from engine.draft.rehearsal import real_tokens as tokens_of
+from engine.workbench import workbench
 from paceline.engine.draft.base import Drafter, DrafterInfo, Extender
 from paceline.engine.draft.lookups import lookup, ngram_map, ngram_simple
 
@@ -85,7 +86,7 @@ def rehearsal(kind: str, settings: Settings) -> Rehearsal:
 
 
 def drafter(kind: str, n: int = 1, m: int = 2, min_hits: int = 1) -> Drafter:
-    return KINDS[kind].info.make(bench(), {"n": n, "m": m, "min_hits": min_hits})
+    return KINDS[kind].info.make(workbench(), {"n": n, "m": m, "min_hits": min_hits})
 
 
 def tokens(it: Drafter, n_max: int = 1000, ahead: Sequence[int] = ()) -> list[int]:
@@ -194,37 +195,7 @@ def test_the_latest_copy_is_gone_on_with(
 # ---------------------------------------------------------------------------- what both maps share
 
 
-@pytest.mark.parametrize("kind", MAPS)
-@pytest.mark.parametrize(
-    ("ahead", "n_accepted", "committed"),
-    [
-        ([], 2, [2, 3]),  # the reply ended within the draft
-        ([], 2, [2, 3, 4]),  # the engine had cut it
-        ([], None, [2, 8]),  # another drafter was asked
-        ([9, 1], 0, [7]),  # the draft model before it was wrong
-    ],
-)
-def test_what_was_not_judged_is_not_refused(
-    kind: str, ahead: list[int], n_accepted: int | None, committed: list[int]
-) -> None:
-    it = drafter(kind, m=4)
-    history = [1, 2, 3, 4, 5, 9, 6 if ahead else 1]
-    it.begin(history, len(history))
-    assert tokens(it, ahead=ahead) == [2, 3, 4, 5]
-    history += committed
-    it.observe(n_accepted)
-    assert tokens(it, ahead=[1]) == [2, 3, 4, 5]
-
-
 # -------------------------------------------------------------------------------------- each alone
-
-
-def test_min_hits_says_how_often_the_same_tokens_must_have_followed() -> None:
-    text = [1, 2, 3, 9, 1, 2, 3, 9, 1]
-    assert [proposed(K, text, min_hits=n) for n in (1, 2, 3)] == [[2, 3], [2, 3], []]
-    assert proposed(K, [1, 2, 3, 9, 1, 2, 4, 9, 1], min_hits=2) == [], "not how often the key did"
-    several = [1, 2, 2, 1, 3, 3, 1, 3, 3, 1, 2, 2, 1, 4, 4, 1]
-    assert [proposed(K, several, min_hits=n) for n in (1, 2)] == [[4, 4], [2, 2]], "the latest"
 
 
 A, B, C, D, E = ([1, i, i] for i in range(2, 7))  # the key 1, and what followed it

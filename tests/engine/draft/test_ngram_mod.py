@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fake_model import ByteVocabulary
+from engine.workbench import workbench
 from paceline.engine.draft.base import Workbench
 from paceline.engine.draft.lookups.ngram_mod import (
     INFO,
@@ -22,8 +22,6 @@ from paceline.engine.draft.lookups.ngram_mod import (
     NgramMod,
     Pool,
 )
-from paceline.engine.sample.sampling import Sampler
-from paceline.messages import SamplingParams
 
 END = 9
 MIB_16 = 16 << 20
@@ -31,14 +29,7 @@ SMALL = {"n_match": 3, "n_min": 0, "n_max": 8}
 
 
 def bench(eog: Sequence[int] = (), **more: Any) -> Workbench:
-    return Workbench(
-        vocab=ByteVocabulary(),
-        sampler=Sampler(SamplingParams(), 1),
-        draft=None,
-        eog=frozenset(eog),
-        chunk=16,
-        **more,
-    )
+    return workbench(eog=frozenset(eog), **more)
 
 
 def pool_of(text: Sequence[int], on: Workbench | None = None, **settings: int) -> NgramMod:

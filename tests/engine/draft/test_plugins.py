@@ -17,13 +17,12 @@ import pytest
 from architecture.source import REPOSITORY
 from cli.program import Result, assert_one_clear_line, chat, paceline_process
 from engine.harness import PROMPT, decoder_for, run
-from fake_model import EOG, ByteVocabulary, FakeModel, scripted
+from engine.workbench import workbench
+from fake_model import EOG, FakeModel, scripted
 from paceline.engine.draft import registry
 from paceline.engine.draft.base import Workbench
 from paceline.engine.draft.strategy import CompleteStrategy
-from paceline.engine.sample.sampling import Sampler
 from paceline.errors import UserError
-from paceline.messages import SamplingParams
 
 PACKAGE = REPOSITORY / "tests" / "plugins" / "paceline-example-drafters"
 QUESTION = "What does os.path.join do?"
@@ -43,13 +42,7 @@ def example(name: str) -> ModuleType:
 
 
 def bench() -> Workbench:
-    return Workbench(
-        vocab=ByteVocabulary(),
-        sampler=Sampler(SamplingParams(), 1),
-        draft=None,
-        eog=frozenset({EOG}),
-        chunk=16,
-    )
+    return workbench(eog=frozenset({EOG}))
 
 
 def defaults(cls: Any, **changes: float) -> dict[str, float]:

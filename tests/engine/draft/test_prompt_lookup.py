@@ -12,24 +12,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fake_model import ByteVocabulary
-from paceline.engine.draft.base import Workbench
+from engine.workbench import workbench
 from paceline.engine.draft.lookups import lookup as lookup_module
 from paceline.engine.draft.lookups.prompt_lookup import PromptLookup
-from paceline.engine.sample.sampling import Sampler
-from paceline.messages import SamplingParams
 
 END = 9
 
 
 def lookup(max_ngram: int = 3, n_pred: int = 8, eog: Sequence[int] = (END,)) -> PromptLookup:
-    bench = Workbench(
-        vocab=ByteVocabulary(),
-        sampler=Sampler(SamplingParams(), 1),
-        draft=None,
-        eog=frozenset(eog),
-        chunk=16,
-    )
+    bench = workbench(eog=frozenset(eog))
     return PromptLookup(bench, {"max_ngram": max_ngram, "n_pred": n_pred})
 
 
@@ -102,39 +93,6 @@ def test_longer_matches_are_surer(text: list[int], n_max: int) -> None:
     agreed = longest_match(text, draft.tokens)
     expected = [(agreed + i) / (agreed + i + 1) for i in range(len(draft.tokens))]
     assert list(draft.confidences) == pytest.approx(expected)
-
-
-def test_nothing_known_nothing_proposed() -> None:
-    assert proposed([1]) == []
-    assert proposed([1, 2, 3, 4]) == []
-    assert proposed([1, 2, 1, 2, 3]) == []
-
-
-def test_the_longest_match_wins() -> None:
-    #         (1, 2) → 5 ....... later 2 → 6; the end matches both
-    assert proposed([1, 2, 5, 3, 2, 6, 1, 2], n_pred=1) == [5]
-    assert proposed([1, 2, 5, 3, 2, 6, 1, 2], n_pred=1, max_ngram=1) == [6]
-
-
-def test_the_latest_of_equal_matches_wins() -> None:
-    assert proposed([1, 2, 5, 1, 2, 6, 1, 2], n_pred=1) == [6]
-
-
-def test_the_reply_itself_is_searched() -> None:
-    drafter = lookup(n_pred=2)
-    history = [1, 2, 3]
-    drafter.begin(history, 3)
-    history += [7, 8, 9, 4]
-    drafter.observe(None)
-    history += [7]
-    drafter.observe(None)
-    assert list(drafter.propose(9).tokens) == [8, 9]
-
-
-def test_a_period_fills_a_long_draft() -> None:
-    assert proposed([4, 4]) == [4] * 8
-    assert proposed([1, 2, 3] * 2) == [1, 2, 3, 1, 2, 3, 1, 2]
-    assert proposed([5, 1, 2, 1, 2, 1], n_pred=64) == [2, 1] * 32
 
 
 def test_a_copy_ends_with_an_end_of_generation() -> None:

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from fake_model import ByteVocabulary, FakeModel, scripted
+from engine.workbench import workbench
+from fake_model import FakeModel, scripted
 from paceline.engine import draft
 from paceline.engine.cancel import CancelFlag
 from paceline.engine.draft import grammar_drafter, registry
@@ -26,19 +27,11 @@ from paceline.engine.draft.lookups.prompt_lookup import PromptLookup
 from paceline.engine.draft.registry import available, built_in
 from paceline.engine.draft.strategy import parse_strategy
 from paceline.engine.model.context import CachedContext
-from paceline.engine.sample.sampling import Sampler
 from paceline.errors import UserError, ValueOutOfRangeError
-from paceline.messages import SamplingParams
 
 
 def bench(model: FakeModel | None = None) -> Workbench:
-    return Workbench(
-        vocab=ByteVocabulary(),
-        sampler=Sampler(SamplingParams(), 1),
-        draft=CachedContext(model) if model else None,
-        eog=frozenset(),
-        chunk=16,
-    )
+    return workbench(draft=CachedContext(model) if model else None)
 
 
 def one(text: str) -> tuple[DrafterInfo, Settings]:

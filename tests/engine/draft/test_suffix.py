@@ -17,38 +17,20 @@ from hypothesis import strategies as st
 
 from engine.draft.test_earlier_texts import found, made, put, words
 from engine.draft.test_suffix_automaton import Obvious
-from fake_model import ByteVocabulary
-from paceline.engine.draft.base import Draft, Workbench
+from engine.workbench import workbench
+from paceline.engine.draft.base import Draft
 from paceline.engine.draft.lookups import lookup
 from paceline.engine.draft.lookups.earlier_texts import EarlierTexts
 from paceline.engine.draft.lookups.suffix import INFO, Suffix
-from paceline.engine.sample.sampling import Sampler
-from paceline.messages import SamplingParams
 
 EVERYTHING = {"max": 62, "min_match": 1, "p_min": 0.0}
 DEFAULTS = {parameter.name: parameter.default for parameter in INFO.parameters}
 
 
-def workbench(
-    earlier: EarlierTexts | None = None,
-    kept: dict[str, object] | None = None,
-    eog: Sequence[int] = (),
-) -> Workbench:
-    return Workbench(
-        vocab=ByteVocabulary(),
-        sampler=Sampler(SamplingParams(), 1),
-        draft=None,
-        eog=frozenset(eog),
-        chunk=16,
-        earlier=earlier,
-        kept={} if kept is None else kept,
-    )
-
-
 def suffix(
     settings: Mapping[str, float] = EVERYTHING, earlier: EarlierTexts | None = None, **given: object
 ) -> Suffix:
-    drafter = INFO.make(workbench(earlier, **given), {**DEFAULTS, **settings})  # type: ignore[arg-type]
+    drafter = INFO.make(workbench(earlier=earlier, **given), {**DEFAULTS, **settings})
     assert isinstance(drafter, Suffix)
     return drafter
 
@@ -133,13 +115,6 @@ def test_ends_of_generations() -> None:
     drafter.begin([1, 2, 9, 3, 1, 2], 6)
     assert list(drafter.propose(2).tokens) == [9, 3]
     assert proposed([4, 5], [4, 5, 9]) == [9]
-
-
-def test_an_earlier_chat_is_copied_from() -> None:
-    text = words(1, 200)
-    assert proposed(text[:40]) == []
-    assert proposed(text[:40], text, max=32) == text[40:72]
-    assert proposed([1, 2, *text[60:64]], text, max=32) == text[64:96]
 
 
 def test_what_is_deleted_in_mid_reply_is_not_drafted_any_more() -> None:
