@@ -128,9 +128,27 @@ def test_settings_reach_the_models_and_downloads_show_in_the_top_bar(
     switch.trigger()
     assert models.hub.offline
     usual = models.models_folder
-    settings.setting("model_folders").add(str(tmp_path))
-    settings.setting("model_folders").add(str(tmp_path))
+    program.window.actions_.settings.trigger()
+    dialog = program.settings_controller.dialog
+    assert dialog is not None
+    dialog.show_page(type(dialog.models))
+    own = dialog.models.folders
+    assert own is not None
+    own.add.click()
+    assert own.folders.dialog is not None
+    own.folders.dialog.filesSelected.emit([str(tmp_path)])
+    own.folders.dialog.reject()
     assert catalogue.library.is_busy, "it is looked into at once"
+    settings.setting("model_folders").add("/second")
+    assert [row.name.text() for row in own.rows] == [str(tmp_path), "/second"]
+    own.rows[1].remove.click()
+    dialog.reject()
+    planner = program.devices.planner
+    assert planner is not None
+    assert planner.states == client.last(LoadPair).states is not None
+    settings.set("keeps_states", value=False)
+    assert planner.states is None
+    client.finish_load()
     settings.update(download_folder=str(paceline_home), hub_proxy="http://host:3128")
     folders = [place.folder for place in models.places()]
     assert folders[:2] == [models.models_folder, usual] == [paceline_home, usual]

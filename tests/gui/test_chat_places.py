@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QApplication
 
 from gui.chat_help import LONG, item_in, list_in, settle, to_end_in
 from paceline.gui.chat.messages.message_item import ShownMessage
+from paceline.gui.chat.messages.reply_view import ReplyView
 from paceline.gui.look.current import look
 
 if TYPE_CHECKING:
@@ -102,3 +103,16 @@ def test_the_way_to_the_end_is_offered_only_where_there_is_one(
     settle(qtbot)
     assert to_end_in(chat).isVisible()
     assert to_end_in(chat).height() <= to_end_in(chat).parentWidget().height(), "it covers no text"
+
+
+def test_there_is_one_selection_at_a_time(chat: ChatView, qtbot: QtBot) -> None:
+    chat.window().activateWindow()
+    chat.show_path([ShownMessage(f"a{i}", "assistant", "Some words.") for i in range(2)])
+    settle(qtbot)
+    views = [item.body for item in list_in(chat).items if isinstance(item, ReplyView)]
+    for view in views:
+        view.setFocus(Qt.FocusReason.MouseFocusReason)
+        view.setTextCursor(view.document().find("Some"))
+        assert view.textCursor().hasSelection()
+    assert not views[0].textCursor().hasSelection()
+    assert views[1].textCursor().hasSelection()

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from paceline.chat.pair import Pair
-from paceline.messages import LoadPair, ModelParams, StartTurn, Tune
+from paceline.messages import LoadPair, ModelParams
 from paceline.params import LogitBias, ReplySettings, SamplingParams
 
 if TYPE_CHECKING:
@@ -26,34 +26,6 @@ def set_and_ask(program: Program, client: FakeClient, settings: ReplySettings, t
     program.chat.send(text)
     client.reply("An answer.")
     return program.shown.id
-
-
-def test_the_card_follows_the_chat_at_once_also_while_another_one_is_answered(
-    program: Program, client: FakeClient
-) -> None:
-    card = program.window.panel.sampling
-    brief = set_and_ask(program, client, BRIEF, "One")
-    program.shown.new()
-    assert card.settings == ReplySettings()
-    program.chat.send("Two")
-    plain = program.shown.id
-    client.start_turn()
-    client.step("Well", 0)
-    program.shown.show(brief)
-    assert card.settings == BRIEF
-    assert card.system_prompt.toPlainText() == "Be brief."
-    card.sliders["temperature"].field.setValue(1.5)
-    client.step(" then", 1)
-    program.shown.show(plain)
-    assert card.settings == ReplySettings()
-    client.finish_turn("Well then")
-    reply = program.shown.reply(program.shown.conversation.path()[1].message_id)
-    assert reply is not None
-    assert reply.options.settings == ReplySettings()
-    assert not client.all(Tune)
-    program.shown.show(brief)
-    assert card.sliders["temperature"].value == 1.5
-    assert len(client.all(StartTurn)) == 2
 
 
 def test_neither_showing_a_chat_nor_a_change_changes_anything_else(

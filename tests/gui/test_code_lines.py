@@ -106,6 +106,13 @@ def test_unwrapped_code_is_scrolled_by_its_own_bar(qtbot: QtBot, chat: ChatView)
     cursor = QTextCursor(view.document())
     cursor.setPosition(hit.start)
     assert 0 < view.cursorRect(cursor).left() - bar.value() < view.width()
+    at = view.cursorRect(cursor).center() - QPoint(bar.value(), 0)
+    qtbot.mouseDClick(view.viewport(), Qt.MouseButton.LeftButton, pos=at)
+    qtbot.mouseRelease(view.viewport(), Qt.MouseButton.LeftButton, pos=at)
+    assert view.createMimeDataFromSelection().text() == "value_50", "what is seen there"
+    before = view.grab().toImage()
+    view.selectAll()
+    assert view.grab().toImage() != before
     view.mark(hits_in(TEXT, phrase("def f"), 0))
     assert bar.value() < 100
 

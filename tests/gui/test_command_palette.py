@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import pytest
 from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QApplication
@@ -158,16 +157,3 @@ def test_chats_strategies_and_pairs_are_found(
     sheet = opened(program)
     sheet.field.setText("paceline demo target draft")
     assert titles(sheet)[0] == "paceline-demo-target-q8_0 + paceline-demo-draft-q8_0"
-
-
-@pytest.mark.parametrize("font_px", [14, 20])
-def test_a_few_rows_need_no_scroll_bar(program: Program, qtbot: QtBot, font_px: int) -> None:
-    program.settings.set("font_px", font_px)
-    sheet = opened(program)
-    for text in ("theme", "xyzzy"):
-        sheet.field.setText(text)
-        assert sheet.model.rowCount() < 8
-        qtbot.waitUntil(lambda: sheet.list.verticalScrollBar().maximum() == 0)
-    program.window.resize(700, 460)
-    assert program.window.rect().contains(sheet.geometry())
-    sheet.leave()

@@ -8,7 +8,7 @@ from PySide6.QtGui import QInputMethodEvent
 from PySide6.QtWidgets import QApplication
 
 from paceline.conversation import Attachment, Message
-from paceline.gui.chat.composer import MAX_LINES, Composer
+from paceline.gui.chat.composer import Composer
 
 if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
@@ -99,18 +99,6 @@ def test_a_reason_keeps_the_text(composer: Composer, qtbot: QtBot) -> None:
     assert not hint_of(composer)
     with qtbot.waitSignal(composer.message_submitted):
         qtbot.keyClick(composer.edit, Key.Key_Return)
-
-
-def test_the_field_grows_up_to_ten_lines(composer: Composer, qtbot: QtBot) -> None:
-    heights = []
-    for n_lines in (1, 2, MAX_LINES, MAX_LINES + 5):
-        composer.set_text("\n".join("x" for _ in range(n_lines)))
-        heights.append(composer.edit.height())
-    assert heights[0] < heights[1] < heights[2] == heights[3]
-    composer.set_text("")
-    assert composer.edit.height() == heights[0]
-    composer.set_text("wrapped words " * 30)
-    assert composer.edit.height() > heights[1]
 
 
 # ----------------------------------------------------------------------------- attached files

@@ -170,6 +170,7 @@ def test_the_keyboard_opens_the_popover_and_closes_it(
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(composer_controllers, "ASK_AFTER_MS", 0)
     monkeypatch.setattr(composer_controllers, "FOLLOW_EVERY_MS", 0)
+    monkeypatch.setattr(composer_controllers, "TURN_S", 0.0)  # a message between other events
 
 
 def meter_of(program: Program) -> ContextMeter:

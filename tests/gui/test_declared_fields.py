@@ -12,6 +12,7 @@ from paceline.chat.pair import Pair
 from paceline.gui.kit.fields import show_value, value_of
 from paceline.gui.models.picker.device_field import DeviceField
 from paceline.gui.models.picker.load_form import LoadForm
+from paceline.gui.run.run_words import sampling_words
 from paceline.gui.sampling.controller import differences
 from paceline.gui.sampling.sampling_settings import SamplingSettings, read_biases, write_bias
 from paceline.messages import DeviceInfo, EngineDescribed
@@ -195,3 +196,10 @@ def test_wrong_shares_and_biases_are_reported(form: LoadForm, card: SamplingSett
         assert card.problem.text() == card.obstacle != ""
     card.biases.setText("13=1")
     assert (card.problem.text(), card.obstacle) == ("", "")
+
+
+def test_a_record_names_the_sampling_that_is_on(qapp: object) -> None:
+    cold = SamplingParams(0, presence_penalty=0.5, logit_bias=(LogitBias(1, 1), LogitBias(2, 1)))
+    assert sampling_words(cold) == (
+        "Temperature 0 (the likeliest token), Presence penalty 0.5, 2 logit biases"
+    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import stat
+import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,9 +18,10 @@ from paceline.conversation import Folder
 from paceline.errors import UserError
 from paceline.gui.conversations.exchange import file_stem
 from paceline.gui.state.chat_lines import second_line
+from paceline.storage.disk import Disk
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from pytestqt.qtbot import QtBot
 
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from paceline.gui.kit.notices import Notice
     from paceline.gui.program import Program
     from paceline.run_record import RunRecord
+    from paceline.storage.changes import Change
 
 
 @pytest.fixture
@@ -90,6 +93,13 @@ def test_a_chat_goes_out_and_comes_back_with_its_runs(
 
 def test_a_chat_for_reading(talked: Program, tmp_path: Path, qtbot: QtBot) -> None:
     """Contents of the files are tested with `chat.exchange`."""
+    talked.window.actions_.export_chat.trigger()
+    dialog = talked.exchange.files.dialog
+    assert dialog is not None
+    assert Path(dialog.selectedFiles()[0]).name == "What is b new b.md"
+    dialog.filterSelected.emit(dialog.nameFilters()[3])
+    assert Path(dialog.selectedFiles()[0]).name == "What is b new b.json"
+    dialog.close()
     for name, kind, words, not_words in (
         ("a.md", "Markdown (", "tokens/s", "<html"),
         ("b.md", "without figures", "Not much.", "tokens/s"),
@@ -100,16 +110,8 @@ def test_a_chat_for_reading(talked: Program, tmp_path: Path, qtbot: QtBot) -> No
         text = (tmp_path / name).read_text(encoding="utf-8")
         assert words in text
         assert not_words not in text
-
-
-def test_the_dialog_proposes_a_name_that_follows_the_kind(talked: Program, qtbot: QtBot) -> None:
-    talked.window.actions_.export_chat.trigger()
-    dialog = talked.exchange.files.dialog
-    assert dialog is not None
-    assert Path(dialog.selectedFiles()[0]).name == "What is b new b.md"
-    dialog.filterSelected.emit(dialog.nameFilters()[3])
-    assert Path(dialog.selectedFiles()[0]).name == "What is b new b.json"
-    dialog.close()
+    talked.window.sidebar.copy_requested.emit(talked.shown.id)
+    qtbot.waitUntil(lambda: QGuiApplication.clipboard().text().endswith("Not much.\n"))
 
 
 def test_a_folder_that_takes_no_files_is_reported_until_an_export_succeeds(
@@ -135,14 +137,6 @@ def test_a_private_chat_goes_out_by_the_users_own_act(
     assert notices[-1].message == "Exported as p.md. The private chat itself is still not stored."
 
 
-def test_the_sidebar_copies_a_chat_as_markdown(
-    talked: Program, qtbot: QtBot, notices: list[Notice]
-) -> None:
-    talked.window.sidebar.copy_requested.emit(talked.shown.id)
-    qtbot.waitUntil(lambda: bool(notices))
-    assert QGuiApplication.clipboard().text().endswith("## Reply\n\nNot much.\n")
-
-
 def test_an_imported_chat_is_distinguished_from_one_with_its_title_and_has_its_folder(
     talked: Program, tmp_path: Path, qtbot: QtBot
 ) -> None:
@@ -156,15 +150,12 @@ def test_an_imported_chat_is_distinguished_from_one_with_its_title_and_has_its_f
     for n in (2, 3):
         talked.imports.import_files([str(file)])
         qtbot.waitUntil(lambda n=n: len(session.summaries) == n)
-    titles = sorted(summary.title for summary in session.summaries)
-    assert titles == [old.title, f"{old.title} (2)", f"{old.title} (3)"]
     folders = {folder.folder_id: folder for folder in session.conversations.folders.all}
-    new = [s for s in session.summaries if s.conversation_id != old.conversation_id]
-    assert {(folders[s.folder_id].name, folders[s.folder_id].instructions) for s in new} == {
-        ("Work (2)", "Be brief.")
-    }
     assert len(folders) == 2
-    assert all("from Paceline" in second_line(summary, 0.0) for summary in new)
+    found = [(s.title, folders[s.folder_id].name) for s in session.summaries]
+    copies = [(f"{old.title} ({n})", "Work (2)") for n in (2, 3)]
+    assert sorted(found) == [(old.title, "Work"), *copies]
+    assert any("from Paceline" in second_line(each, 0.0) for each in session.summaries)
 
 
 def chats_named(*names: str) -> str:
@@ -286,7 +277,8 @@ def test_what_cannot_be_attached_is_reported_and_the_rest_is_attached(
     good.write_text("x")
     picture.write_bytes(b"\x89PNG\r\n")
     composer = program.window.chat_pane.composer
-    drop(program, 300, picture, good, tmp_path)
+    program.window.actions_.attach.trigger()
+    choose(qtbot, program.attachments.files.dialog, picture, good, tmp_path)
     qtbot.waitUntil(lambda: len(composer.attachments) == 1)
     assert notices[-1].message == "“picture.png” is a picture, not text."
     assert notices[-1].hint.endswith("1 more files could not be attached either.")
@@ -306,3 +298,29 @@ def test_what_cannot_be_attached_is_reported_and_the_rest_is_attached(
 )
 def test_a_title_makes_a_file_name(title: str, stem: str) -> None:
     assert file_stem(title) == stem
+
+
+def test_an_import_is_shown_when_it_is_written(
+    make_program: Callable[..., Program],
+    paceline_home: Path,
+    qtbot: QtBot,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    write, may_write, writes = Disk.write, threading.Event(), threading.Event()
+
+    def waits(disk: Disk, changes: Sequence[Change], *, durable: bool) -> None:
+        writes.set()
+        may_write.wait(20)
+        write(disk, changes, durable=durable)
+
+    monkeypatch.setattr(Disk, "write", waits)
+    program = make_program(chats_file=paceline_home / "data" / "chats.db", engine=FakeClient())
+    file = paceline_home / "one.json"
+    file.write_text(chats_named("Imported"))
+    program.imports.import_files([str(file)])
+    qtbot.waitUntil(writes.is_set)
+    for _ in range(20):
+        QApplication.processEvents()
+    assert program.shown.conversation.title == ""
+    may_write.set()
+    qtbot.waitUntil(lambda: program.shown.conversation.title == "Imported")

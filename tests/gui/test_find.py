@@ -210,3 +210,13 @@ def test_what_is_selected_is_searched_for_as_it_is_written(program: Program, qtb
     bar = bar_of(program)
     assert bar.field.text() == written.replace("`", "")
     assert bar.count.text() == "1 of 1"
+
+
+def test_many_messages_are_searched_piece_by_piece(program: Program, qtbot: QtBot) -> None:
+    text = "Some words about **speculative** decoding, with `code` in it.\n\n" * 12
+    show(program, [f"{text}number {i}" for i in range(2_000)])
+    bar = search(program, "number 77")
+    assert bar.count.text().endswith("so far…")
+    qtbot.waitUntil(lambda: bar.count.text() == "1 of 11")
+    QTest.keyClick(bar.field, Qt.Key.Key_Return)
+    assert bar.count.text() == "2 of 11"

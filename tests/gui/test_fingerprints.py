@@ -33,37 +33,26 @@ def ready(*paths: Path) -> PairState:
     return PairState("ready", target=target, draft=draft)
 
 
-def test_both_models_are_known_soon_after_the_load(
-    background: Background, qtbot: QtBot, target_path: Path, draft_path: Path
-) -> None:
-    pair = PairModel(background)
-    prints = ModelHashes(pair, background, background)
-    assert prints.fingerprint_of(str(target_path)) == ""
-    found: list[str] = []
-    prints.found.connect(found.append)
-    pair.pair_changed(ready(target_path, draft_path))
-    pair.pair_changed(ready(target_path, draft_path))
-    qtbot.waitUntil(lambda: len(found) == 2)
-    assert prints.fingerprint_of(str(target_path)) == fingerprint_of(target_path)
-    assert prints.fingerprint_of(str(draft_path)) == fingerprint_of(draft_path)
-    assert sorted(found) == sorted([str(target_path), str(draft_path)])
-
-
-def test_a_file_that_is_another_one_is_looked_at_again(
-    background: Background, qtbot: QtBot, tmp_path: Path
+def test_both_models_are_known_soon_after_the_load_and_looked_at_again(
+    background: Background, qtbot: QtBot, tmp_path: Path, target_path: Path
 ) -> None:
     path = tmp_path / "m.gguf"
     path.write_bytes(b"one")
     pair = PairModel(background)
     prints = ModelHashes(pair, background, background)
-    pair.pair_changed(ready(tmp_path / "gone.gguf", path))
-    qtbot.waitUntil(lambda: prints.fingerprint_of(str(path)) != "")
-    assert prints.fingerprint_of(str(tmp_path / "gone.gguf")) == ""
-    before = prints.fingerprint_of(str(path))
+    found: list[str] = []
+    prints.found.connect(found.append)
+    for _ in range(2):
+        pair.pair_changed(ready(target_path, path))
+    qtbot.waitUntil(lambda: len(found) == 2)
+    assert sorted(found) == sorted([str(target_path), str(path)])
+    for each in (target_path, path):
+        assert prints.fingerprint_of(str(each)) == fingerprint_of(each)
     path.write_bytes(b"another")
     pair.pair_changed(PairState("loading"))
-    pair.pair_changed(ready(path, path))
-    qtbot.waitUntil(lambda: prints.fingerprint_of(str(path)) != before)
+    pair.pair_changed(ready(tmp_path / "gone.gguf", path))
+    qtbot.waitUntil(lambda: prints.fingerprint_of(str(path)) == fingerprint_of(path))
+    assert prints.fingerprint_of(str(tmp_path / "gone.gguf")) == ""
 
 
 def test_a_hash_can_be_cancelled_and_begun_again_and_a_failure_is_reported(
