@@ -90,6 +90,13 @@ def test_staying_at_a_width_may_cost_less_than_nothing() -> None:
     assert controller.offer("suffix", [0.97]) > 1.0
 
 
+def test_an_offer_that_costs_more_than_it_gains_is_expensive() -> None:
+    controller = control("moe")
+    controller.plan(10, 100)
+    assert controller.offer("suffix", [0.3, 0.3]) <= 0
+    assert controller.settle().reason == "expensive"
+
+
 def test_what_the_grammar_forces_is_certain() -> None:
     controller = control("moe", FORCED, "suffix")
     controller.plan(10, 100)
