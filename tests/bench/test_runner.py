@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 
 import pytest
 
@@ -10,7 +11,7 @@ from bench.scripted import Engine, finished, model, stats
 from paceline.bench.plan import WARM_UP_TOKENS, make_plan
 from paceline.bench.report import to_json
 from paceline.bench.runner import BenchRun
-from paceline.bench.runs import text_mark
+from paceline.bench.runs import Report, text_mark
 from paceline.bench.workload import Workload
 from paceline.chat.pair import Pair
 from paceline.cli.bench_text import report_text
@@ -58,10 +59,20 @@ def bench(strategies: tuple[str, ...], repeats: int = 3) -> tuple[BenchRun, Engi
     return run, Engine(reply)
 
 
-def test_every_run_follows_a_reset_and_the_warm_up_does_not_count() -> None:
-    run, engine = bench(("draft", "suffix"))
+def measured(
+    *strategies: str, answer: Callable[[StartTurn], Event] = reply, repeats: int = 3
+) -> tuple[Report, Engine]:
+    """Carry a benchmark out to its end."""
+    run, engine = bench(strategies, repeats)
+    engine.reply = answer
     engine.drive(run)
     assert run.is_over
+    assert run.progress.n_done == run.progress.n_total
+    return run.result(), engine
+
+
+def test_every_run_follows_a_reset_and_the_warm_up_does_not_count() -> None:
+    report, engine = measured("draft", "suffix")
     assert isinstance(engine.commands[0], DescribeEngine)
     assert isinstance(engine.commands[1], Calibrate), "steps are timed for any strategy"
     neighbours = zip(engine.commands, engine.commands[1:], strict=False)
@@ -72,15 +83,12 @@ def test_every_run_follows_a_reset_and_the_warm_up_does_not_count() -> None:
     ]  # fmt: skip
     counted = engine.turns[len(warm) :]
     assert all(turn.max_tokens == 10 for turn in counted)
-    report = run.result()
     assert report.is_complete
     assert len(report.runs) == len(counted) == 2 * 3 * 3
 
 
 def test_ratios_are_relative_to_plain_decoding() -> None:
-    run, engine = bench(("draft", "suffix"))
-    engine.drive(run)
-    report = run.result()
+    report, _ = measured("draft", "suffix")
     assert [w.name for w in report.workloads] == ["a", "b"]
     assert report.geomean == pytest.approx({"off": 1.0, "draft": 2.0, "suffix": 0.5})
     assert report.failures == ()
@@ -88,15 +96,13 @@ def test_ratios_are_relative_to_plain_decoding() -> None:
 
 
 def test_strategies_of_a_workload_follow_each_other_in_changing_order() -> None:
-    run, engine = bench(("draft", "suffix"), repeats=6)
-    engine.drive(run)
+    _, engine = measured("draft", "suffix", repeats=6)
     counted = [t for t in engine.turns if t.max_tokens == 10]
     groups = [counted[i : i + 3] for i in range(0, len(counted), 3)]
     assert all(len({turn.prompt for turn in group}) == 1 for group in groups)
     assert all({strategy_text(t.strategy) for t in g} == {"off", "draft", "suffix"} for g in groups)
     assert len({tuple(t.strategy for t in g) for g in groups}) > 2
-    again, other = bench(("draft", "suffix"), repeats=6)
-    other.drive(again)
+    _, other = measured("draft", "suffix", repeats=6)
     assert [t.strategy for t in other.turns] == [t.strategy for t in engine.turns]
 
 
@@ -114,10 +120,8 @@ def test_a_report_contains_no_folder_and_no_text_of_a_reply() -> None:
 
 
 def test_the_cost_of_steps_is_measured_once() -> None:
-    run, engine = bench(("auto",))
-    engine.drive(run)
+    report, engine = measured("auto")
     assert sum(isinstance(command, Calibrate) for command in engine.commands) == 1
-    report = run.result()
     assert [cost.width for cost in report.conditions.costs] == [1, 2]
     bound = report.workloads[0].results[1].bound
     assert bound is not None
@@ -126,10 +130,10 @@ def test_the_cost_of_steps_is_measured_once() -> None:
 
 
 def test_plain_decoding_is_not_estimated_where_a_reply_has_no_figure_of_it() -> None:
-    run, engine = bench(("auto",))
-    engine.reply = lambda command: finished(command, stats(1.0, n_tokens=command.max_tokens))
-    engine.drive(run)
-    report = run.result()
+    def unknown(command: StartTurn) -> Event:
+        return finished(command, stats(1.0, n_tokens=command.max_tokens))
+
+    report, _ = measured("auto", answer=unknown)
     assert {run.plain_s for run in report.runs} == {None}
     assert all(result.bound is None for found in report.workloads for result in found.results)
 
@@ -137,9 +141,7 @@ def test_plain_decoding_is_not_estimated_where_a_reply_has_no_figure_of_it() -> 
 def test_many_strategies_are_compared_with_several_plain_runs() -> None:
     others = tuple(f"draft:n_max={n}" for n in range(1, 14))
     SPEED.update(dict.fromkeys(others, 1.0))
-    run, engine = bench(others, repeats=1)
-    engine.drive(run)
-    report = run.result()
+    report, _ = measured(*others, repeats=1)
     plain = report.workloads[0].results[0]
     assert (plain.strategy, plain.n_runs) == ("off", 3)
     assert len(report.runs) == make_plan([A, B], others, 1).n_runs
@@ -193,17 +195,13 @@ def test_a_strategy_that_fails_is_left_out_of_that_workload_alone() -> None:
             return TurnFailed("decode-failed", "It broke.", "Try less.")
         return reply(command)
 
-    run, engine = bench(("draft", "suffix"))
-    engine.reply = fail
-    engine.drive(run)
-    report = run.result()
+    report, _ = measured("draft", "suffix", answer=fail)
     assert [(f.workload, f.strategy, f.code) for f in report.failures] == [
         ("b", "draft", "decode-failed")
     ]
     assert [r.strategy for r in report.workloads[1].results] == ["off", "suffix"]
     assert report.geomean == pytest.approx({"off": 1.0, "draft": 2.0, "suffix": 0.5})
     assert not report.is_complete
-    assert run.progress.n_done == run.progress.n_total
 
 
 def test_a_prompt_that_does_not_fit_leaves_out_its_workload_alone() -> None:
@@ -212,10 +210,7 @@ def test_a_prompt_that_does_not_fit_leaves_out_its_workload_alone() -> None:
             return TurnFailed("prompt-too-long", "Too long.", "")
         return reply(command)
 
-    run, engine = bench(("draft",))
-    engine.reply = fail
-    engine.drive(run)
-    report = run.result()
+    report, engine = measured("draft", answer=fail)
     assert [w.name for w in report.workloads] == ["a"]
     assert len(report.failures) == 1
     assert sum(turn.prompt == B.prompt for turn in engine.turns) == 1

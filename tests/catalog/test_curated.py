@@ -105,6 +105,15 @@ def test_entries_without_a_draft_model(tmp_path: Path) -> None:
     assert str(words.gain) == "Twice as fast; on code"
 
 
+def test_what_is_not_known_is_null(tmp_path: Path) -> None:
+    entry = {**ENTRY, **NO_DRAFT, "draft_repo": "pack/Cub", "gain": None, "evidence": None}
+    entry |= {"target_file": None, "target_params": None}
+    (pair,) = loaded(tmp_path, entry)
+    assert pair.draft_reference == ""
+    assert pair.target_reference == ""
+    assert pair.evidence is None
+
+
 @pytest.mark.parametrize(
     ("place", "value", "words"),
     [

@@ -156,6 +156,13 @@ def test_memory_of_one_machine_is_counted_once(owner: int) -> None:
     assert [device.free for device in others] == [12 * GIB] * 2
 
 
+def test_a_device_without_layers_keeps_its_margin_for_those_that_share_its_memory() -> None:
+    devices = [remote(12, 0), remote(12, 1, "RPC0"), CPU]
+    found = planned(devices, replace(TARGET, device="RPC1", n_gpu_layers=99))
+    assert found.devices[0].target.total == 0
+    assert found.devices[0].margin == found.devices[1].margin > 0
+
+
 def test_memory_that_a_device_frees_counts_for_the_device_it_shares_it_with() -> None:
     busy = structs.replace(CPU, free_bytes=GIB)
     it = Machine.of([remote(64, shares="CPU"), busy], {"RPC0": 3 * GIB, "CPU": GIB})

@@ -11,6 +11,7 @@ import pytest
 from msgspec import structs
 
 from catalog import made_models
+from catalog.test_other_programs import ollama_model
 from paceline.catalog.card import ModelCard
 from paceline.catalog.inspect.inspector import Inspector
 from paceline.catalog.local import library as library_module
@@ -227,6 +228,14 @@ def test_a_file_in_two_places_belongs_to_the_first(
         ("a", "paceline", True),
         ("b", "folder", False),
     ]
+
+
+def test_models_of_ollama_have_its_names(make: Callable[..., Library], tmp_path: Path) -> None:
+    ollama_model(tmp_path / "ollama", "registry.ollama.ai/library/llama3.2/1b")
+    (entry,) = make(ollama="ollama").refresh()
+    assert (entry.file.name, entry.card) == ("llama3.2:1b", CARD)
+    (looked_at,) = [make(ollama="ollama").look_at(entry.file.path)]
+    assert looked_at.card == CARD
 
 
 @pytest.mark.parametrize("broken", ["", "{", "[]", "null", '{"version": 0}', "[" * 10_000, "cut"])

@@ -130,6 +130,11 @@ def test_random_names_are_unknown_and_known_ones_are_known(trials: Trials) -> No
         assert what_is_unknown("llama", "gpt2", name) == f"unknown pre-tokenizer type: '{name}'"
 
 
+def test_what_the_hub_says_of_a_repository_can_be_asked(inspector: Inspector) -> None:
+    assert inspector.what_is_unknown("llama") == ""
+    assert inspector.what_is_unknown("llama9") == "unknown model architecture: 'llama9'"
+
+
 def test_a_cut_file_is_still_to_be_downloaded_again(tmp_path: Path) -> None:
     raw = Path(make_pairs.DEMO_DRAFT).read_bytes()
     rng = random.Random(7)

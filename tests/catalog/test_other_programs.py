@@ -28,6 +28,13 @@ def layers(digest: object = f"sha256:{DIGEST}") -> dict[str, object]:
     return {"layers": [licence, {"mediaType": MODEL, "digest": digest, "size": 3}]}
 
 
+def ollama_model(folder: Path, name: str) -> None:
+    """Put a model into a folder as Ollama does."""
+    (folder / "blobs").mkdir(parents=True)
+    (folder / "blobs" / f"sha256-{DIGEST}").write_bytes(b"GGUF...")
+    manifest(folder, name, layers())
+
+
 @pytest.fixture
 def ollama(tmp_path: Path) -> Path:
     (tmp_path / "blobs").mkdir()

@@ -118,6 +118,9 @@ def test_a_wrong_file_brings_the_pair_from_before_back_if_that_loads(bench: Benc
     assert [falls_back for _, falls_back in bench.told.failures] == [True, True, False]
     assert (bench.loader.state.status, bench.loader.state.problem) == ("failed", "It is broken.")
     assert len(bench.loaded) == 5, "nothing loops"
+    bench.loader.load(B)
+    bench.fail()
+    assert not bench.told.failures[-1][1], "what has failed is no pair to come back to"
 
 
 def test_the_pair_from_before_does_not_come_back_on_devices_that_have_other_names(

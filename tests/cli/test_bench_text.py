@@ -53,6 +53,10 @@ def test_the_matrix_marks_the_fastest() -> None:
     assert "Every reply has the text of plain decoding." in text
 
 
+def test_without_auto_nothing_is_said_of_its_promise() -> None:
+    assert "noticeably" not in report_text(measured({"off": 1.0, "draft": 0.5}))
+
+
 def test_the_number_of_auto_replies_that_were_later_than_promised_is_reported() -> None:
     text = report_text(measured({"off": 1.0, "auto": 1.5}))
     assert ": Auto was noticeably slower in 4 of 4 replies." in text

@@ -70,6 +70,26 @@ def test_building(tmp_path: Path, target_path: Path, vocab: VocabularyFile) -> N
     assert sorted(p.name for p in out.parent.iterdir()) == ["ab.bin", "ab.bin.json"]
 
 
+def test_a_file_is_read_in_pieces_of_whole_lines(
+    tmp_path: Path,
+    target_path: Path,
+    vocab: VocabularyFile,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    file = tmp_path / "a.txt"
+    text = "".join(f"Line {i} of many.{chr(10) * (i % 4 > 0)}" for i in range(300)) + "\r\nend"
+    file.write_bytes(text.encode())
+    monkeypatch.setattr(cache, "_PIECE_CHARS", 80)
+    monkeypatch.setattr(cache, "_TOKENS_AT_ONCE", 50)
+    pieces = list(cache.read_pieces(file, vocab))
+    texts = [b"".join(map(vocab.piece, p)).decode().removeprefix(" ") for p in pieces]
+    assert len(pieces) > 50
+    assert all(one.endswith("\n") for one in texts[vocab.add_bos : -1 - vocab.add_eos])
+    cache._build([file], str(target_path), tmp_path / "o.bin")
+    tokens = [token for piece in pieces for token in piece]
+    assert pairs_of(lookup_cache.read(tmp_path / "o.bin")) == obvious_count(tokens, (2,))
+
+
 @pytest.mark.parametrize("n", [1, 79, 80, 81, 159, 160, 161, 1000])
 def test_nothing_is_lost_where_pieces_meet(
     tmp_path: Path, n: int, monkeypatch: pytest.MonkeyPatch

@@ -27,6 +27,7 @@ from paceline.messages import (
     DrafterStats,
     EngineDied,
     Event,
+    FiguresReported,
     LoadFailed,
     LoadPair,
     LoadProgressed,
@@ -270,6 +271,14 @@ def test_a_reply_that_nothing_is_known_of_has_no_ratio(capsys: Capture, stats: T
     assert "10.0 tokens/s" in line
     assert "×" not in line
     assert "plain" not in line
+
+
+def test_the_figures_on_the_way_are_not_printed(capsys: Capture) -> None:
+    on_the_way = FiguresReported(SPECULATED)
+    run([STARTED, step(0, "a"), on_the_way, step(1, "b"), finished("ab")], as_json=True)
+    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [line["event"] for line in lines] == ["step", "step", "finished"]
+    assert lines[-1]["stats"]["n_drafted"] == 0
 
 
 def test_the_turn_is_cancelled_when_its_reader_has_gone(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -63,6 +63,22 @@ def test_the_report_as_json(paceline_home: Path, demo_pair: tuple[Path, Path]) -
 
 
 @pytest.mark.usefixtures("asked_once")
+def test_the_report_as_text() -> None:
+    result = paceline("doctor")
+    assert result.code == 0
+    for word in (
+        "paceline",
+        __version__,
+        "llama-cpp-python",
+        "engine process: answers after ",
+        "device CPU",
+        "cores:",
+        "demo target",
+    ):
+        assert word in result.out
+
+
+@pytest.mark.usefixtures("asked_once")
 def test_it_says_how_the_models_of_this_computer_take_drafts_back(paceline_home: Path) -> None:
     folder = Paths.from_environment().models_dir
     folder.mkdir(parents=True)

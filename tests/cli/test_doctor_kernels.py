@@ -194,6 +194,10 @@ def test_no_compiler_in_the_real_program(tmp_path: Path) -> None:
     assert_one_clear_line(result, "No C++ compiler was found")
 
 
+def test_the_two_ways_of_leaving_the_report_exclude_each_other() -> None:
+    assert paceline("doctor", "--last", "--build-kernels").code == 2
+
+
 @pytest.mark.usefixtures("asked_once")
 def test_the_report_says_whether_there_are_kernels(kit: Kit, cache: Path) -> None:
     kernels = doctor.collect()["kernels"]

@@ -11,7 +11,7 @@ import pytest
 from msgspec import structs
 
 from cli.program import chat, paceline_process
-from paceline.chat.last_run import FILE_NAME, LastRun, save_last_run
+from paceline.chat.last_run import FILE_NAME, LastRun, load_last_run, save_last_run
 from paceline.cli.findings import last_reply
 from paceline.messages import DrafterStats, TurnStats
 
@@ -123,3 +123,21 @@ def test_a_reply_whose_plain_speed_is_not_known(tmp_path: Path, names: tuple[str
     report = last_reply.collect(tmp_path)
     assert report["speedup"] is None
     assert "speed: 36.7 tokens/s, no plain speed known" in last_reply.as_text(report)
+
+
+def test_many_places_are_cut(tmp_path: Path) -> None:
+    many = DrafterStats("draft", 1, 9, 9, 0.0, 0.0, 0.0, 9, 9, 270, 270, (9,) * 30)
+    stats = TurnStats(
+        None, 5, 0, 99, 0.1, 1.0, 1.1, 9.0, None, 9, 270, 270, 0, 1.0, 9.0, 0.0, (many,)
+    )
+    save_last_run(tmp_path, LastRun("draft", "t.gguf", None, stats, 1.0))
+    line = last_reply.as_text(last_reply.collect(tmp_path)).split("by place: ")[1].split("\n")[0]
+    assert line == "100% " * 16 + "…"
+    assert load_last_run(tmp_path) is not None
+
+
+def test_a_drafter_that_found_nothing_is_reported_as_such(tmp_path: Path) -> None:
+    idle = DrafterStats("suffix", 1, 90, 0, 0.0, 0.0, 0.0, 0, 0, 0, 0, ())
+    stats = structs.replace(STATS, by_drafter=(idle,))
+    save_last_run(tmp_path, LastRun("suffix", "t.gguf", None, stats, 1.75e9))
+    assert "suffix: nothing drafted" in last_reply.as_text(last_reply.collect(tmp_path))

@@ -220,6 +220,12 @@ def test_offline(server: HubServer, environ: dict[str, str]) -> None:
     assert not server.requests
 
 
+def test_a_bad_address(environ: dict[str, str]) -> None:
+    result = paceline("hub", "search", "x", "--endpoint", "huggingface.co", environ=environ)
+    assert result.code == 2
+    assert_one_clear_line(result)
+
+
 def test_a_token_is_never_printed_and_never_leaves_the_hub(
     server: HubServer, environ: dict[str, str]
 ) -> None:

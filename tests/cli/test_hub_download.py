@@ -12,7 +12,14 @@ from pathlib import Path
 
 import pytest
 
-from cli.program import COMMAND, Result, interrupted, paceline, paceline_process
+from cli.program import (
+    COMMAND,
+    Result,
+    assert_one_clear_line,
+    interrupted,
+    paceline,
+    paceline_process,
+)
 from hub_server import Fault, HubServer, Repository
 from paceline.settings import SETTINGS_FILE, Settings, save_settings
 from proxy import Proxy
@@ -122,6 +129,23 @@ def test_an_address_without_a_file_needs_one(
     assert paceline("hub", "download", page, "Q4_K_M", environ=ONLINE).code == 0
 
 
+def test_blanks_and_other_letters_stay_in_names(server: HubServer, paceline_home: Path) -> None:
+    result = download(server, "Q4 0/é 模-Q4_0.gguf")
+    path = models(paceline_home) / REPO / "Q4 0" / "é 模-Q4_0.gguf"
+    assert (result.code, result.out) == (0, f"{path}\n"), result.err
+    assert path.read_bytes() == DATA[:100]
+
+
+def test_folders_of_a_repository_are_kept_apart(server: HubServer, paceline_home: Path) -> None:
+    result = download(server, "Q8_0")
+    assert Path(result.out.strip()) == models(paceline_home) / REPO / SPLIT[0]
+
+
+def test_any_file_by_its_name(server: HubServer, tmp_path: Path) -> None:
+    assert download(server, "notes.txt", "--dest", tmp_path).code == 0
+    assert (tmp_path / "notes.txt").read_bytes() == b"about"
+
+
 @pytest.mark.parametrize(
     ("file", "code", "words"),
     [
@@ -139,6 +163,14 @@ def test_files_that_cannot_be_had(
     assert (result.code, result.out) == (code, "")
     assert words in result.err
     assert not list(models(paceline_home).rglob("*.gguf*"))
+
+
+def test_names_of_repositories_are_checked(server: HubServer) -> None:
+    for repo in ("owner", "../..", "a/b/c"):
+        result = download(server, "Q4_K_M", repo=repo)
+        assert result.code == 2
+        assert_one_clear_line(result)
+    assert not server.requests
 
 
 def test_a_failure_says_what_to_do(server: HubServer) -> None:

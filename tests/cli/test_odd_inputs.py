@@ -15,6 +15,7 @@ import pytest
 
 from cli.program import COMMAND, assert_one_clear_line, paceline, running
 from paceline.engine.draft.lookups import lookup_cache
+from paceline.files import open_ordinary
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -60,6 +61,17 @@ def test_a_text_or_a_sidecar_without_an_end_is_not_read(
     assert paceline("cache", "stats", cache).code == 1
 
 
+def test_ordinary_files_and_links_to_them_are_opened(tmp_path: Path) -> None:
+    file, link = tmp_path / "file", tmp_path / "link"
+    file.write_bytes(b"abc")
+    link.symlink_to(file)
+    for path in (file, link):
+        with open_ordinary(path) as opened:
+            assert opened.read() == b"abc"
+    with pytest.raises(IsADirectoryError), open_ordinary(tmp_path):
+        pass
+
+
 def test_a_prompt_larger_than_any_context_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -91,6 +103,11 @@ def test_two_dashes_are_a_value(arguments: tuple[str, ...], words: str, tmp_path
     assert words in result.err
     assert "fault of Paceline" not in result.err
     assert_one_clear_line(result)
+
+
+def test_two_dashes_can_be_said() -> None:
+    said = paceline("chat", "--prompt=--", "--stop=--", "--system=--", "--max-tokens", "2")
+    assert said.code == 0
 
 
 @pytest.mark.parametrize(

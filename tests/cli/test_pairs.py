@@ -257,3 +257,19 @@ def test_a_stopped_download_continues_with_the_next_chat(
     before = hub.n_bytes_sent()
     assert paceline_process(*arguments, environ=online).code == 0
     assert hub.n_bytes_sent() - before < TARGET.stat().st_size
+
+
+def test_a_pair_the_wrong_way_round_is_turned() -> None:
+    result = pairs("check", DRAFT, TARGET)
+    assert (result.code, result.err) == (0, "")
+    assert f"paceline pairs check {TARGET} {DRAFT}" in result.out
+    remedy = checked(DRAFT, TARGET)["remedy"]
+    assert (remedy["target"], remedy["draft"]) == (str(TARGET), str(DRAFT))
+
+
+def test_an_address_of_a_file_is_its_reference(hub: HubServer, online: dict[str, str]) -> None:
+    address = f"{hub.endpoint}/demo/paceline-draft/resolve/main/draft-Q8_0.gguf?download=true"
+    assert checked(TARGET, address, environ=online)["ok"]
+    elsewhere = pairs("check", TARGET, "https://example.com/x.gguf", environ=online)
+    assert elsewhere.code == 2
+    assert "names no model on the Hub" in elsewhere.err

@@ -79,6 +79,14 @@ def test_the_smoke_test_stands_alone() -> None:
     assert_usage_error(paceline("--smoke-test", "a.png", "doctor"), "--smoke-test")
 
 
+def test_a_device_that_does_not_exist() -> None:
+    assert_usage_error(paceline("chat", *PROMPT, "--device", "moon"), "moon", "CPU")
+
+
+def test_a_prompt_of_blanks() -> None:
+    assert_usage_error(paceline("chat", "--prompt", " \n "), "empty")
+
+
 def test_a_prompt_that_is_not_unicode() -> None:
     assert_usage_error(paceline_process("chat", "--prompt", "\udcff"), "UTF-8")
 
@@ -117,6 +125,11 @@ def test_system_beside_a_system_message(json_file: Callable[[Any], Path]) -> Non
 )
 def test_messages_that_are_none(json_file: Callable[[Any], Path], data: Any, words: str) -> None:
     assert_usage_error(paceline("chat", "--messages", json_file(data)), words)
+
+
+def test_messages_in_another_encoding(tmp_path: Path) -> None:
+    (tmp_path / "m.json").write_bytes(b"\xff\xfe[\x00")
+    assert_usage_error(paceline("chat", "--messages", tmp_path / "m.json"), "JSON")
 
 
 @pytest.mark.parametrize("data", [{}, "x", [1, "2"], [2**70]])

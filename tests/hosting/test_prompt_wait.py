@@ -55,6 +55,11 @@ def test_it_is_said_how_far_it_is_what_was_warm_and_how_long_it_takes() -> None:
     assert wait.words(112.1) == ("Reading 3,200 of 4,100 tokens · 2,048 were warm · about 2 s left")
 
 
+def test_a_few_warm_tokens_are_no_news() -> None:
+    wait = PromptWait(TurnStarted(100, 1, 1), 0.0)
+    assert wait.words(1.0) == "Reading 1 of 100 tokens"
+
+
 def test_the_last_prompt_says_how_long_this_one_takes_until_it_is_known() -> None:
     wait = PromptWait(TurnStarted(4000, 0, 1, expected_s=20.0), 0.0)
     assert wait.left_s(5.0) == 15.0

@@ -36,6 +36,13 @@ def test_a_decode_that_runs_on_is_measured_from_its_begin(clock: Clock) -> None:
         clock.now += BEAT_EVERY_S
 
 
+def test_each_decode_has_its_own_time(clock: Clock) -> None:
+    time = DecodeTime(clock)
+    for _ in range(50):
+        clock.now += BEAT_EVERY_S
+        assert time.of(clock.now - 0.1) == pytest.approx(0.1)
+
+
 def test_time_in_which_the_process_was_stopped_is_no_time_of_the_decode(clock: Clock) -> None:
     time = DecodeTime(clock)
     clock.now += 0.5

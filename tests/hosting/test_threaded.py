@@ -154,6 +154,11 @@ def test_what_waits_at_the_end_is_not_begun_and_the_thread_ends(
     assert not maker.last.thread.is_alive()
 
 
+def test_closing_makes_no_service(maker: Maker) -> None:
+    assert ThreadedClient(maker).close()
+    assert maker.made == []
+
+
 def test_closing_stops_even_what_cannot_be_cancelled() -> None:
     begun = threading.Event()
     was_stopped: list[bool] = []

@@ -111,6 +111,10 @@ def test_a_gap_does_not_hide_a_silence_for_ever(watched: Watched) -> None:
     assert "not answered" in watched.pass_time(SILENT_S + 1, beats=False)
 
 
+def test_a_host_that_looks_rarely_still_sees_a_silence(watched: Watched) -> None:
+    assert "not answered" in watched.pass_time(60.0, beats=False, every_s=2.0)
+
+
 def test_a_new_command_begins_anew(watched: Watched) -> None:
     watched.beat = structs.replace(IDLE, decode_s=11.0, decode_limit_s=10.0)
     assert watched.pass_time(1.0)

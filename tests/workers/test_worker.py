@@ -377,6 +377,12 @@ def test_a_program_that_forgets_to_close_ends_anyway() -> None:
     assert is_gone(int(pid), LONG_S)
 
 
+def test_an_unused_worker_can_be_closed_twice() -> None:
+    worker: Worker[Any, Any] = Worker(ECHO.main, ECHO.language)
+    worker.close()
+    worker.close()
+
+
 # ------------------------------------------------------------------------- what a process is like
 
 

@@ -248,6 +248,19 @@ def test_a_cancel_leaves_what_others_have_brought(
     assert list(folder.iterdir()) == [part]
 
 
+def test_a_removed_listener_hears_nothing_more(
+    watch: Watch, request_for: Requests, server: HubServer
+) -> None:
+    server.add(HELD)
+    download = watch.downloads.add(request_for())
+    watch.until(lambda d: d.n_done == HOLD)
+    watch.downloads.set_listener(None)
+    n_heard = len(watch.heard)
+    watch.downloads.pause(download)
+    watch.until(lambda d: d.status == "paused")
+    assert len(watch.heard) == n_heard
+
+
 # ---------------------------------------------------------------------------------- listeners
 
 

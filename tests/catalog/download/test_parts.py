@@ -58,6 +58,18 @@ def test_speed_is_that_of_the_last_seconds() -> None:
     assert speed.bytes_per_s(now + 4, n_bytes) == 0
 
 
+def test_speed_of_what_began_anew_is_not_negative() -> None:
+    speed = Speed()
+    assert speed.bytes_per_s(0, 0) == 0
+    speed.add(0, 5_000_000)
+    speed.add(1, 6_000_000)
+    speed.add(2, 0)
+    speed.add(3, 1_000_000)
+    assert speed.bytes_per_s(3, 1_000_000) == pytest.approx(1e6)
+    speed.clear()
+    assert speed.bytes_per_s(3, 1_000_000) == 0
+
+
 def test_a_partial_file_is_written_by_one_at_a_time(tmp_path: Path) -> None:
     target = tmp_path / "a.gguf"
     with PartFile(target):

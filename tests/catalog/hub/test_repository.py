@@ -95,6 +95,11 @@ def test_parts_are_one_model_and_by_products_are_none() -> None:
     ]
 
 
+def test_files_with_equal_names_in_two_folders_stay_apart() -> None:
+    choices = grouped(files("a/x-Q4_0-00001-of-00001.gguf", "b/x-Q4_0-00001-of-00001.gguf"))
+    assert len(choices) == 2
+
+
 def choice(quantisation: str, n_bytes: int, *, is_complete: bool = True) -> HubChoice:
     name = f"{quantisation or 'x'}.gguf"
     return HubChoice(quantisation, (HubFile(name, n_bytes, ""),), is_complete)

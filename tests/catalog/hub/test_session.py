@@ -8,6 +8,7 @@ import ssl
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from email.utils import format_datetime
 
 import httpx2
 import pytest
@@ -313,6 +314,16 @@ def test_what_the_headers_say(headers: dict[str, str], low: int, high: int) -> N
     error = errors.from_status(429, headers, "https://x/api/models")
     assert low <= error.retry_after <= high
     assert "ait" in error.hint
+
+
+def test_a_date_to_wait_for() -> None:
+    import datetime
+
+    then = datetime.datetime.now(datetime.UTC) + datetime.timedelta(seconds=300)
+    error = errors.from_status(
+        429, {"retry-after": format_datetime(then, usegmt=True)}, "https://x/"
+    )
+    assert 200 < error.retry_after <= 300
 
 
 @pytest.fixture(autouse=True)

@@ -139,18 +139,21 @@ def test_what_is_no_chat_is_reported(raw: bytes, code: str, words: str, usual_st
 
 
 @pytest.mark.parametrize(
-    ("messages", "words"),
+    ("data", "words"),
     [
-        ([node("a", "b", "user", "x"), node("b", "a", "assistant", "y")], "in a circle"),
-        ([node("a", "gone", "user", "x")], "follow 'gone', which is not there"),
-        ([{"content": "x"}], "messages[0] has no id"),
-        ([7], "messages[0] has no id"),
-        ([node("a", None, "user", "x")] * 2, "messages[1].id stands for another message already"),
+        (llama(node("a", "b", "user", "x"), node("b", "a", "assistant", "y")), "in a circle"),
+        (llama(node("a", "gone", "user", "x")), "follow 'gone', which is not there"),
+        (llama({"content": "x"}), "messages[0] has no id"),
+        (llama(7), "messages[0] has no id"),
+        (llama(*2 * [node("a", None, "user", "x")]), "messages[1].id stands for another message"),
+        (ex.gpt_chat("a", mapping={"a": 7}), "mapping.a is not an object"),
+        (ex.lm_chat(messages=[{"versions": 7}]), "messages[0] has no versions"),
+        ({"chat": {"history": {"messages": []}}}, "chat.history.messages is not an object"),
     ],
 )
-def test_damaged_chats_of_others_are_reported(messages: list[Any], words: str) -> None:
+def test_damaged_chats_of_others_are_reported(data: Any, words: str) -> None:
     with pytest.raises(UserError) as caught:
-        read(llama(*messages))
+        read(data)
     assert caught.value.code == "broken-chat"
     assert words in caught.value.message
 
