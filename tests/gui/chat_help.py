@@ -5,7 +5,8 @@ from __future__ import annotations
 from itertools import count
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, QTimer
+from PySide6.QtCore import QPoint, QPointF, Qt, QTimer
+from PySide6.QtGui import QWheelEvent
 from PySide6.QtWidgets import QAbstractButton, QApplication, QScrollBar, QToolButton, QWidget
 
 from paceline.gui.chat.markdown.provenance import Provenance
@@ -158,3 +159,19 @@ def click(found: QToolButton | None) -> None:
     """Press a button that must be there."""
     assert found is not None
     found.click()
+
+
+def wheel(view: MessageView, at: QPoint, x: int, y: int, **keys: Qt.KeyboardModifier) -> bool:
+    """Turn the mouse wheel over a message; returns whether the message took it."""
+    event = QWheelEvent(
+        QPointF(at),
+        QPointF(view.viewport().mapToGlobal(at)),
+        QPoint(),
+        QPoint(x, y),
+        Qt.MouseButton.NoButton,
+        keys.get("modifiers", Qt.KeyboardModifier.NoModifier),
+        Qt.ScrollPhase.NoScrollPhase,
+        False,
+    )
+    QApplication.sendEvent(view.viewport(), event)
+    return event.isAccepted()

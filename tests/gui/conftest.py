@@ -15,6 +15,8 @@ from gui.chat_help import shown_chat
 from gui.fake_client import FakeClient
 from gui.shared_window import USUAL, SharedWindow, deliver_deletes, end, program_around
 from paceline import paths
+from paceline.catalog.hub.client import TokenSource
+from paceline.catalog.models import Models
 from paceline.gui.chat.composer import Composer
 from paceline.gui.engine_bridge import EngineBridge
 from paceline.gui.look.current import look
@@ -22,6 +24,7 @@ from paceline.gui.look.scale import BASE_PX
 from paceline.gui.program import Program
 from paceline.hosting.threaded import ThreadedClient, service_factory
 from paceline.params import ReplySettings
+from paceline.paths import Paths
 from paceline.settings import LoadedSettings, ReplyPreset, Settings
 
 if TYPE_CHECKING:
@@ -30,7 +33,6 @@ if TYPE_CHECKING:
 
     from pytestqt.qtbot import QtBot
 
-    from paceline.catalog.models import Models
     from paceline.gui.chat.view import ChatView
     from paceline.gui.kit.notices import Notice
     from paceline.settings import EngineHost
@@ -262,6 +264,15 @@ def notices(program: Program) -> list[Notice]:
     told: list[Notice] = []
     program.notices.posted.connect(told.append)
     return told
+
+
+@pytest.fixture
+def models(paceline_home: Path, tmp_path: Path) -> Iterator[Models]:
+    """Everything that knows models, offline, with a home without any."""
+    made = Models(Paths.below(paceline_home), environ={}, home=tmp_path / "home", offline=True)
+    made.hub.tokens = TokenSource({"HF_HOME": str(tmp_path / "hf")})
+    yield made
+    made.close()
 
 
 @pytest.fixture

@@ -14,11 +14,10 @@ from paceline.catalog.download.record import Download, DownloadedFile, DownloadR
 from paceline.catalog.models import Models
 from paceline.messages import DeviceInfo, EngineDescribed, LoadPair
 from paceline.params import params_of
-from paceline.paths import Paths
 from paceline.settings import Settings, load_settings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from pathlib import Path
 
     from pytestqt.qtbot import QtBot
@@ -34,13 +33,6 @@ CPU = EngineDescribed("", "", (DeviceInfo("CPU", "CPU", "cpu", 16 * GIB, 12 * GI
 pytestmark = [
     pytest.mark.usefixtures("one_reader_for_all"),
 ]
-
-
-@pytest.fixture
-def models(paceline_home: Path, tmp_path: Path) -> Iterator[Models]:
-    made = Models(Paths.below(paceline_home), environ={}, home=tmp_path / "home", offline=True)
-    yield made
-    made.close()
 
 
 @pytest.fixture

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from PySide6.QtCore import QPoint, QPointF, Qt
-from PySide6.QtGui import QWheelEvent
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QScrollArea, QToolButton
+from PySide6.QtWidgets import QLabel, QPushButton, QScrollArea, QToolButton
 
 from gui.chat_help import (
     LONG,
@@ -22,6 +21,7 @@ from gui.chat_help import (
     settle,
     token,
     unfold_of,
+    wheel,
 )
 from paceline.gui.chat.markdown.found import phrase
 from paceline.gui.chat.view import FLUSH_MS, MAX_FLUSH_MS, PAUSE_RATIO, WritingPace
@@ -205,18 +205,8 @@ def test_a_message_is_as_high_as_its_text_and_leaves_the_wheel_alone(
     qtbot.waitUntil(lambda: body.height() > 500)
     assert body.height() >= body.document().size().height()
     assert body.verticalScrollBar().maximum() == 0
-    wheel = QWheelEvent(
-        QPointF(5, 5),
-        QPointF(5, 5),
-        QPoint(0, -120),
-        QPoint(0, -120),
-        Qt.MouseButton.NoButton,
-        Qt.KeyboardModifier.ControlModifier,
-        Qt.ScrollPhase.NoScrollPhase,
-        False,
-    )
-    QApplication.sendEvent(body.viewport(), wheel)
-    assert not wheel.isAccepted()
+    control = Qt.KeyboardModifier.ControlModifier
+    assert not wheel(body, QPoint(5, 5), 0, -120, modifiers=control)
 
 
 def test_a_long_question_is_folded_until_it_is_asked_for(chat: ChatView) -> None:

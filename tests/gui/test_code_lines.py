@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from PySide6.QtCore import QPoint, QPointF, Qt
-from PySide6.QtGui import QTextCursor, QTextFormat, QWheelEvent
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QTextCursor, QTextFormat
 from PySide6.QtWidgets import QApplication
 
 from gui.chat_help import (
@@ -15,6 +15,7 @@ from gui.chat_help import (
     click,
     finished,
     list_in,
+    wheel,
 )
 from gui.test_find import show
 from paceline.gui.chat.markdown.found import hits_in, phrase
@@ -47,21 +48,6 @@ def line_of(view: MessageView, text: str) -> QTextCursor:
     cursor = view.document().find(text)
     assert not cursor.isNull()
     return cursor
-
-
-def wheel(view: MessageView, at: QPoint, x: int, y: int, **keys: Qt.KeyboardModifier) -> bool:
-    event = QWheelEvent(
-        QPointF(at),
-        QPointF(view.viewport().mapToGlobal(at)),
-        QPoint(),
-        QPoint(x, y),
-        Qt.MouseButton.NoButton,
-        keys.get("modifiers", Qt.KeyboardModifier.NoModifier),
-        Qt.ScrollPhase.NoScrollPhase,
-        False,
-    )
-    QApplication.sendEvent(view.viewport(), event)
-    return event.isAccepted()
 
 
 def test_wrapped_lines_hang_below_their_first_word(qtbot: QtBot, chat: ChatView) -> None:

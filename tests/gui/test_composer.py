@@ -186,11 +186,3 @@ def test_what_comes_back_brings_its_files(composer: Composer) -> None:
     assert (composer.text, composer.attachments) == ("Look", (FILE, OTHER))
     composer.return_message(Message.of_text("n", None, "user", "", attachments=(OTHER,)))
     assert (composer.text, composer.attachments) == ("Look", (OTHER, FILE))
-
-
-def test_up_in_the_empty_field_edits_the_last_message(composer: Composer, qtbot: QtBot) -> None:
-    with qtbot.waitSignal(composer.edit.edit_last_requested):
-        qtbot.keyClick(composer.edit, Key.Key_Up)
-    composer.set_text("a\nb")
-    with qtbot.assertNotEmitted(composer.edit.edit_last_requested):
-        qtbot.keyClick(composer.edit, Key.Key_Up)

@@ -15,7 +15,6 @@ from paceline.catalog.models import Models
 from paceline.gui.kit.background import Background
 from paceline.gui.settings.downloads_page import DownloadsPage
 from paceline.gui.state.settings_store import SettingsStore
-from paceline.paths import Paths
 from paceline.settings import Settings, load_settings
 
 if TYPE_CHECKING:
@@ -25,14 +24,6 @@ if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
 
 SECRET = "hf_" + "a" * 30
-
-
-@pytest.fixture
-def models(paceline_home: Path, tmp_path: Path) -> Iterator[Models]:
-    made = Models(Paths.below(paceline_home), environ={}, home=tmp_path / "home", offline=True)
-    made.hub.tokens = TokenSource({"HF_HOME": str(tmp_path / "hf")})
-    yield made
-    made.close()
 
 
 @pytest.fixture
