@@ -222,8 +222,9 @@ def test_missing_resources_are_reported(monkeypatch: pytest.MonkeyPatch, tmp_pat
     monkeypatch.setattr(
         "paceline.paths.demo_pair", lambda: (tmp_path / "t.gguf", tmp_path / "d.gguf")
     )
-    codes = [problem["code"] for problem in doctor.collect()["problems"]]
-    assert codes.count("demo-pair-missing") == 2
+    report = doctor.collect()
+    codes = [problem["code"] for problem in report["problems"]]
+    assert codes.count("demo-pair-missing") == doctor.as_text(report).count("(MISSING)") == 2
 
 
 def test_without_a_last_reply_it_says_how_to_get_one() -> None:

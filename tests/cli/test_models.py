@@ -135,6 +135,7 @@ def test_ctrl_c_ends_the_search(
         until = time.monotonic() + 5
         while not is_stopped() and time.monotonic() < until:
             time.sleep(0.01)
+        assert is_stopped()
         return ()
 
     monkeypatch.setattr(Library, "refresh", refresh)
