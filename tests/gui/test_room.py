@@ -25,6 +25,7 @@ from paceline.gui.kit.labels import (
     without_soft_breaks,
 )
 from paceline.gui.kit.translation import install_language
+from paceline.gui.look.current import look
 from paceline.gui.panel import MIN_WIDTH
 from paceline.params import Strategy
 from paceline.sentence import sentence
@@ -150,6 +151,7 @@ def language(request: pytest.FixtureRequest, qapp: QApplication) -> Iterator[str
     for translator in translators:
         qapp.removeTranslator(translator)
     QLocale.setDefault(QLocale.c())
+    look.changed.emit(look.theme)  # what was dressed meanwhile, such as the shared window's plot
 
 
 def test_a_chat_without_a_time_stands_last_and_under_no_month() -> None:
