@@ -1,4 +1,4 @@
-from time import perf_counter
+from time import process_time
 from types import MappingProxyType
 
 import pytest
@@ -134,11 +134,11 @@ def test_a_path_of_ten_thousand_messages_is_walked_in_linear_time() -> None:
         for n in range(10_000)
     }
     conversation = Conversation("c", messages=MappingProxyType(messages), leaf_id="9999")
-    start = perf_counter()
+    start = process_time()
     path = conversation.path()
     assert all(conversation.siblings(message.message_id) == (message,) for message in path)
     assert conversation.activate("0").leaf_id == "9999"
-    assert perf_counter() - start < 1.0  # searching all messages for each takes a minute
+    assert process_time() - start < 1.0  # searching all messages for each takes a minute
     assert len(path) == 10_000
 
 

@@ -22,7 +22,7 @@ def test_the_first_ctrl_c_ends_the_reply_and_keeps_it() -> None:
         pressed = time.monotonic()
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=TIMEOUT_S)
-        assert time.monotonic() - pressed < 5
+        assert time.monotonic() - pressed < 20
     assert process.returncode == 130
     assert err == ""
     *steps, last = [json.loads(line) for line in [*lines, *out.splitlines()]]
@@ -89,7 +89,7 @@ def test_a_reader_that_has_seen_enough(mode: list[str]) -> None:
         err = process.stderr.read()
         began = time.monotonic()
         process.wait(TIMEOUT_S)
-        assert time.monotonic() - began < 5
+        assert time.monotonic() - began < 20
     assert process.returncode == 0
     assert "Traceback" not in err
     assert "BrokenPipe" not in err

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 LIMIT_MS = 500
 CLOSE_LIMIT_S = 2
-STOP_LIMIT_S = 1
+STOP_LIMIT_S = 10
 QUESTION = "Explain this: " + "the file is read line by line and closed. " * 90
 
 

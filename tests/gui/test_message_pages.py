@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from time import perf_counter
+from time import process_time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -102,9 +102,9 @@ def test_a_long_conversation_opens_at_its_end_and_is_gone_through_by_keys(
     chat: ChatView, qtbot: QtBot
 ) -> None:
     messages, view = path(N), list_in(chat)
-    start = perf_counter()
+    start = process_time()
     chat.show_path(messages)
-    assert perf_counter() - start < 1.0
+    assert process_time() - start < 1.0
     rest(chat, qtbot)
     for key, name in ((Qt.Key.Key_End, f"m{N - 1}"), (Qt.Key.Key_Home, "m0")):
         qtbot.keyClick(view, key)

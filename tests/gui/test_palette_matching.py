@@ -56,11 +56,11 @@ def test_it_finds_what_a_search_through_all_places_finds(text: str, title: str) 
 
 def test_no_title_takes_long() -> None:
     query = CommandQuery("a" * 40 + "b")
-    begin = time.perf_counter()
+    begin = time.process_time()
     for _ in range(20):
         assert query.match("a" * 5000) is None
         assert not query.may_match("a" * 5000)
-    assert time.perf_counter() - begin < 2.0  # a backtracking search would take for ever
+    assert time.process_time() - begin < 2.0  # a backtracking search would take for ever
 
 
 class Source:

@@ -128,7 +128,7 @@ def test_a_stop_while_nothing_comes(hub: Hub, server: HubServer, location: Locat
         for _ in body:
             pass
     assert caught.value.code == "stopped"
-    assert time.monotonic() - until < 1
+    assert time.monotonic() - until < 10
 
 
 def test_a_server_that_stalls(
