@@ -165,6 +165,21 @@ def test_learned_marks_are_those_of_the_model_again() -> None:
         assert finished.text == begun + stream == f"{begun}ld!"
 
 
+def test_a_reply_that_was_cut_within_its_reasoning_continues_there() -> None:
+    for template, text in (
+        (OPENS, "Hm.\n</think>\n\nYes."),
+        (UNLISTED, "[[ponder]]Hm.[[/ponder]]Y"),
+    ):
+        whole, _ = written(template, text)
+        for cut in range(1, len(text)):
+            tokens = ControlVocabulary().tokenize(text, special=True)
+            bench, _ = bench_of(template, tokens, len(prompt_of(template)))
+            first, stream = reply(bench, max_tokens=cut)
+            assert first.text == stream
+            second, rest = reply(bench, begun=first.tokens, begun_text=first.text)
+            assert second.text == whole.text == stream + rest
+
+
 PIECES = (
     *("<think>", "</think>", "[[ponder]]", "[[/ponder]]", "[THINK]", "[/THINK]", "<answer>"),
     *("<|channel|>analysis<|message|>", "<|end|>", "<|start|>assistant<|channel|>final<|message|>"),

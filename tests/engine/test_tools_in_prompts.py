@@ -387,6 +387,20 @@ def test_a_prompt_begins_with_the_one_before(name: str) -> None:
         assert after.startswith(before)
 
 
+def sizes_of(name: str) -> PromptSizes:
+    return PromptSizes(template_of(name))
+
+
+@pytest.mark.parametrize("name", ["Qwen-Qwen3-0.6B", "microsoft-Phi-3.5-mini-instruct"])
+def test_counts_have_the_tools(name: str) -> None:
+    sizes = sizes_of(name)
+    for messages in (conversation(), conversation()[:5], conversation()[:3]):
+        n_tokens = len(sizes.template.encode(messages, TOOLS)[0])
+        assert sizes.count(messages, n_tokens, TOOLS) == n_tokens
+        assert abs(sizes.total(messages, TOOLS) - n_tokens) < 0.15 * n_tokens
+        assert sizes.count(messages, 10**6) < n_tokens
+
+
 @st.composite
 def chats_with_calls(draw: st.DrawFn) -> list[ChatMessage]:
     messages: list[ChatMessage] = []
@@ -458,6 +472,16 @@ def test_the_engine_gives_the_model_the_tools_and_warns_where_they_are_text() ->
     assert isinstance(rendered, PromptRendered)
     assert "Looks the weather up." in rendered.text
     assert rendered.notes == started.notes
+
+
+def test_a_reply_continues_after_tools() -> None:
+    bench, model = bench_of(CHATML.source)
+    messages = conversation()[:5]
+    finished = ask(bench, chat_of(*messages), begun_text="Snow")
+    assert isinstance(finished, TurnFinished)
+    started = bench.started
+    n_prompt = len(ChatTemplate(CHATML.source, model.vocab).encode(messages, TOOLS)[0])
+    assert started.n_prompt == n_prompt + len("Snow")
 
 
 def test_json_of_a_hundred_levels_is_taken() -> None:

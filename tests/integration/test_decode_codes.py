@@ -14,9 +14,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import llama_cpp
+import numpy as np
 import pytest
 
+from inline_client import InlineClient
 from integration.engine import Engine, native_context
+from paceline.chat.pair import Pair, PairLoader
+from paceline.chat.reply import TurnOptions
+from paceline.chat.session import ChatSession
 from paceline.engine.cancel import CancelFlag
 from paceline.engine.decode.decoder import SMALL_BATCH
 from paceline.engine.llama import LlamaBackend, LlamaModel
@@ -25,11 +30,13 @@ from paceline.errors import ContextFullError, DecodeMemoryError, ModelError
 from paceline.messages import (
     ModelParams,
     PairLoaded,
+    SamplingParams,
     TuneRejected,
     TurnFailed,
     TurnFinished,
     Unloaded,
 )
+from paceline.params import DraftModel, ReplySettings, Strategy
 from strategies import whole
 
 QUESTION = "What does os.path.join do?"
@@ -282,6 +289,40 @@ def test_memory_that_never_suffices_frees_the_pair(bench: Bench, binding: Bindin
     assert len(bench.told) == n - 1
 
 
+def test_in_a_chat_the_next_message_loads_again_by_itself(
+    demo_pair: tuple[Path, Path], binding: Binding
+) -> None:
+    client = InlineClient()
+    loader = PairLoader(client)
+    greedy = SamplingParams(temperature=0)
+    options, settings = TurnOptions(Strategy.of("off")), ReplySettings(greedy, max_tokens=20)
+    session = ChatSession(client, loader, defaults=lambda: settings)
+    chats = session.conversations
+    chat_id = chats.new()
+    target, draft = (ModelParams(str(path), n_threads=1) for path in demo_pair)
+    loader.load(Pair(target, DraftModel(draft)))
+    assert loader.state.status == "ready"
+    try:
+        binding.plan, binding.calls = {8: -3}, []
+        session.send(chat_id, QUESTION, lambda: options)
+        question, answer = chats.get(chat_id).path()
+        failed = chats.reply_of(chat_id, answer.message_id)
+        assert failed is not None
+        assert failed.error is not None
+        assert failed.error.code == "compute-failed"
+        assert answer.text  # what was committed stays
+        assert question.text == QUESTION
+        assert loader.state.status == "empty"
+        binding.plan = {}
+        again = session.regenerate(chat_id, lambda: options)
+        assert again is not None
+        assert again.error is None
+        assert again.text.startswith(answer.text)
+        assert loader.state.status == "ready"
+    finally:
+        client.close()
+
+
 # ----------------------------------------------------------------------------- the model by itself
 
 
@@ -296,6 +337,15 @@ def model(target_path: Path) -> Iterator[LlamaModel]:
     assert isinstance(loaded, LlamaModel)
     yield loaded
     loaded.close()
+
+
+def test_a_context_made_again_gives_the_same_numbers(model: LlamaModel) -> None:
+    before = model.decode([5, 6, 7], 3).copy()
+    model.remake(128, 32)
+    assert (model.n_past, model.n_ctx, model.n_batch, model.max_rows) == (0, 128, 32, 9)
+    assert np.array_equal(model.decode([5, 6, 7], 3), before)
+    with pytest.raises(ContextFullError):
+        model.decode([1] * 126, 0)
 
 
 def test_a_model_without_a_context_decodes_nothing_and_can_be_closed(

@@ -6,6 +6,7 @@ import functools
 import os
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -20,7 +21,7 @@ from inline_client import InlineClient
 from kernel_puppet import KEY, LIBRARY, NAMES
 from paceline.engine.cancel import CancelFlag
 from paceline.engine.facts import Facts
-from paceline.engine.llama import kernels
+from paceline.engine.llama import kernel_library, kernels
 from paceline.engine.llama.kernel_library import CannotProveError, Kernel, KernelLibrary, prove
 from paceline.engine.llama.kernels import OwnKernels, mask_of
 from paceline.engine.model import own_kernels
@@ -32,6 +33,7 @@ from paceline.engine.model.own_kernels import (
     read_mark,
     write_mark,
 )
+from paceline.errors import CancelledError
 from paceline.hosting.child import run_child
 from paceline.hosting.process import ProcessService
 from paceline.installation import kernel_files
@@ -119,6 +121,18 @@ def test_time_that_is_up_is_no_kernels_fault(
     monkeypatch.setenv("STAND_IN_Q4_K_REPACKED", "hang")
     found = outcomes(library, limit_s=3.0, kernel_s=30.0)
     assert found == {"q8_0": "proved"}
+
+
+def test_a_test_can_be_cancelled(library: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("STAND_IN_Q8_0", "hang")
+    flag = CancelFlag()
+    timer = threading.Timer(0.5, flag.set)
+    timer.start()
+    began = time.monotonic()
+    with pytest.raises(CancelledError):
+        dict(prove(library, NAMES, flag))
+    assert time.monotonic() - began < kernel_library.MAX_KERNEL_S
+    timer.join()
 
 
 def test_what_comes_in_the_way_of_every_test(

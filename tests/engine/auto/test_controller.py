@@ -90,6 +90,12 @@ def test_staying_at_a_width_may_cost_less_than_nothing() -> None:
     assert controller.offer("suffix", [0.97]) > 1.0
 
 
+def test_nothing_offered_is_nothing_verified() -> None:
+    controller = control()
+    controller.plan(10, 100)
+    assert controller.settle().reason == "nothing"
+
+
 def test_an_offer_that_costs_more_than_it_gains_is_expensive() -> None:
     controller = control("moe")
     controller.plan(10, 100)

@@ -204,3 +204,16 @@ def test_only_what_is_used_takes_memory() -> None:
         assert texts.n_tokens == 0
     finally:
         tracemalloc.stop()
+
+
+def test_what_found_no_room_is_indexed_when_there_is_some() -> None:
+    earlier = EarlierTexts(lambda text: [ord(c) for c in text], capacity=1000)
+    earlier.put("a", [f"a{n:03d}" for n in range(180)])
+    earlier.put("b", ["the quick brown fox " * 6])
+    while earlier.slice():
+        pass
+    assert not earlier.longest([ord(c) for c in "the quick "], 1)[1]
+    earlier.put("a", [])
+    while earlier.slice():
+        pass
+    assert earlier.longest([ord(c) for c in "the quick "], 1)[0] == len("the quick ")

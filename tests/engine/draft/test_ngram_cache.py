@@ -17,6 +17,7 @@ from paceline.engine.draft.lookups import lookup_cache
 from paceline.engine.draft.lookups.lookup_cache import CacheOrigin, write_origin
 from paceline.engine.draft.lookups.ngram_cache import (
     THRESHOLDS,
+    Followers,
     NgramCache,
     StaticBigrams,
 )
@@ -138,6 +139,15 @@ def test_two_sources(
 
 def test_the_thresholds_are_llama_cpps() -> None:
     assert list(THRESHOLDS) == [(LEAST[n], SHARE[n]) for n in (1, 2, 3, 4)]
+
+
+def test_followers_keep_their_latest_best() -> None:
+    several = Followers({5: 2, 6: 2})
+    assert several.best == 6
+    several.add(5)
+    assert (several.best, several.total) == (5, 5)
+    several.add(6)
+    assert (several.best, several.counts) == (6, {5: 3, 6: 3})
 
 
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3), st.integers(0, 3)), max_size=30))

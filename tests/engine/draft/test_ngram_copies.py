@@ -192,6 +192,28 @@ def test_the_latest_copy_is_gone_on_with(
     assert proposed(SIMPLE, text, n, m) == copied
 
 
+@pytest.mark.parametrize("kind", MAPS)
+@pytest.mark.parametrize(
+    ("ahead", "n_accepted", "committed"),
+    [
+        ([], 2, [2, 3]),  # the reply ended within the draft
+        ([], 2, [2, 3, 4]),  # the engine had cut it
+        ([], None, [2, 8]),  # another drafter was asked
+        ([9, 1], 0, [7]),  # the draft model before it was wrong
+    ],
+)
+def test_what_was_not_judged_is_not_refused(
+    kind: str, ahead: list[int], n_accepted: int | None, committed: list[int]
+) -> None:
+    it = drafter(kind, m=4)
+    history = [1, 2, 3, 4, 5, 9, 6 if ahead else 1]
+    it.begin(history, len(history))
+    assert tokens(it, ahead=ahead) == [2, 3, 4, 5]
+    history += committed
+    it.observe(n_accepted)
+    assert tokens(it, ahead=[1]) == [2, 3, 4, 5]
+
+
 # ---------------------------------------------------------------------------- what both maps share
 
 

@@ -110,6 +110,24 @@ def test_the_defaults_draft_long_repeats_only() -> None:
     assert proposed(pool_of([*text, *text[100:124]], **settings)) == text[124:188]
 
 
+def test_a_chain_that_breaks_early_is_dropped() -> None:
+    settings = {parameter.name: int(parameter.default) for parameter in INFO.parameters}
+    text = list(range(71))
+    end = [*range(100, 124)]  # nothing follows these
+    assert proposed(pool_of([*text, *end, 99, *text[:24]], **settings)) != []
+    assert proposed(pool_of([99, *text[:24]], **settings)) == []
+    short = [*text[:30], *text[:24]]  # 6 tokens, and then the chain begins again
+    assert proposed(pool_of(short, **settings)) == (text[24:30] + text[:24]) * 2 + text[24:28]
+    once = [*text[:30], *text[:24]]
+    assert proposed(pool_of(once, **{**settings, "n_max": 4, "n_min": 3})) == text[24:28]
+
+
+def test_how_long_a_chain_is_does_not_depend_on_the_room() -> None:
+    text = [1, 2, 3, 4, 5, 9, 8, 1, 2, 3]
+    assert proposed(pool_of(text, n_min=8), 1) == [4]
+    assert proposed(pool_of(text, n_min=8, n_max=2)) == [4, 5]
+
+
 def test_a_draft_ends_with_an_end_of_generation() -> None:
     text = [1, 2, 3, 4, END, 6, 7, 8, 1, 2, 3]
     assert proposed(pool_of(text, bench(eog=(END,)), n_min=4)) == [4, END]

@@ -13,6 +13,8 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from architecture.source import REPOSITORY
 from cli.program import Result, assert_one_clear_line, chat, paceline_process
@@ -118,6 +120,61 @@ def test_phrases_continue_after_another_draft(phrases: Callable[..., Any]) -> No
 
 def test_a_phrase_is_found_from_the_middle_of_a_reply(phrases: Callable[..., Any]) -> None:
     assert Reader(phrases("hello world"), "x" * 5000 + "hello").drafts() == " world"
+
+
+def state_behind(automaton: Any, text: bytes) -> Any:
+    state = automaton.start
+    for byte in text:
+        state = automaton.step(state, byte)
+    return state
+
+
+def patterns_of(leaf: st.SearchStrategy[str], *, endless: bool) -> st.SearchStrategy[str]:
+    signs = ["?", "{2}", "{1,2}", "{0,1}"] + (["*", "+", "{1,}"] if endless else [])
+
+    def grow(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
+        return st.one_of(
+            st.tuples(inner, inner).map("".join),
+            st.tuples(inner, inner).map(lambda pair: f"({pair[0]}|{pair[1]})"),
+            st.tuples(inner, st.sampled_from(signs)).map(lambda pair: f"({pair[0]}){pair[1]}"),
+        )
+
+    return st.recursive(leaf, grow, max_leaves=6)
+
+
+LEAVES = st.sampled_from(["a", "b", "c", ".", "[ab]", "[^a]", r"\w", r"\.", "ab", "", "[a-c]", "é"])
+
+
+TEXTS = st.text("abc.é\n-", max_size=8)
+
+
+@given(pattern=patterns_of(LEAVES, endless=True), texts=st.lists(TEXTS, max_size=10))
+def test_the_automaton_matches_what_python_matches(pattern: str, texts: list[str]) -> None:
+    automaton = example("automaton").Automaton(pattern)
+    # Over bytes, so that “.” and “[^a]” are one byte in both; “é” is a group there.
+    reference = re.compile(pattern.replace("é", "(é)").encode(), re.ASCII)
+    for text in texts:
+        state = state_behind(automaton, text.encode())
+        assert automaton.accepts(state) == bool(reference.fullmatch(text.encode())), text
+
+
+@pytest.mark.parametrize(
+    ("pattern", "what"),
+    [
+        ("(", "without"), ("a)", "without"), ("[ab", "without"), ("*a", "nothing to repeat"),
+        ("a**", "upon another"), ("a{3,2}", "to less"), ("a{x}", "neither"), ("{", "nothing"),
+        ("a{9999}", "too large"), ("((a{99}){99}){99}", "too large"), ("((){9999}){9999}", "large"),
+        ("(" * 100 + ")" * 100, "too deep"), ("a$", "not known"), ("a^", "beginning only"),
+        (r"\q", "not known"), ("a\\", "not known"), ("[b-a]", "not a range"), ("(?i)a", "(?"),
+        ("[é]", "several bytes"), ("[\\", "without"), ("[a-\\d]", "not a range"),
+    ],
+)  # fmt: skip
+def test_what_is_no_pattern_is_refused_in_words(pattern: str, what: str) -> None:
+    module = example("automaton")
+    with pytest.raises(module.PatternError) as caught:
+        module.Automaton(pattern)
+    assert what.replace("not known", "known") in str(caught.value)
+    assert "character" in str(caught.value)
 
 
 # -------------------------------------------------------------------------------------- regex

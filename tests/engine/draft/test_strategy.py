@@ -111,6 +111,21 @@ def test_every_other_text_is_refused_with_a_reason(text: str, words: str) -> Non
     assert words in refused(text).message.replace("\n", "")
 
 
+def test_hints_list_what_there_is() -> None:
+    for name in ("off", "draft", "prompt-lookup"):
+        assert name in refused("nonsense").hint
+        assert name in refused("automatic").hint
+    assert "or auto" in refused("draft:n_max=x").message
+    assert "or auto" not in refused("draft:p_min=x").message
+    for name in ("n_max", "n_min", "p_min"):
+        assert name in refused("draft:x=1").hint
+    assert "no settings" in refused("off:x=1").hint
+    assert refused("draft:n_max=x").hint == "The default is 16."
+    assert "16" in refused("draft:n_max=0").hint
+    hint = refused("ngram-mod+draft:n_max=4").hint
+    assert hint == "Choose one of ngram-mod.n_max, draft.n_max."
+
+
 # ---------------------------------------------------------------------------------------- chains
 
 
