@@ -436,6 +436,14 @@ def test_nothing_is_in_the_chat_until_a_reply_is_kept(bench: Bench) -> None:
     assert (record.target.file, record.target.fingerprint) == ("own.gguf", "print of own.gguf")
 
 
+def test_a_private_chats_reply_is_kept_in_it_alone() -> None:
+    bench = Bench(private=True)
+    bench.run()
+    assert bench.session.keep_reply(bench.question, bench.comparison.replies[0])
+    assert bench.session.conversations.is_private(bench.chat)
+    assert len(bench.conversation.children(bench.question)) == 2
+
+
 def test_a_reply_is_not_kept_where_its_question_is_gone(bench: Bench) -> None:
     bench.run()
     bench.session.delete_message(bench.chat, bench.question)

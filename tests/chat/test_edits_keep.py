@@ -213,6 +213,25 @@ def test_later_turns_are_asked_one_after_the_other(bench: ChatBench) -> None:
     assert bench.texts == ["One?", "One.", "Two?", "Two.", "Three?", "Three."]
 
 
+def test_turns_of_a_second_branch_are_counted_when_they_come(store: ConversationStore) -> None:
+    bench = ChatBench(store)
+    for question in ("One?", "Two?", "Three?", "Four?"):
+        bench.ask(question, "Yes.")
+    edited(bench)
+    bench.ask("Too?", "Yes.")
+    bench.ask("Three?", "Yes.")
+    bench.edit(bench.message(2), "Two?")
+    bench.client.reply("Yes.")
+    assert later(bench) == ["Three?", "Yes."]
+    bench.bring_up_to_date()
+    counts = []
+    while (state := bench.session.later) is not None:
+        counts.append((state.n_asked, state.n_questions))
+        bench.client.reply("Yes.")
+    assert counts == [(1, 1), (2, 2)]
+    assert bench.texts[::2] == ["Won?", "Two?", "Three?", "Four?"]
+
+
 @pytest.mark.parametrize("end", ["stop", "failure"])
 def test_a_stop_or_a_failure_ends_it_and_the_rest_can_be_asked_afterwards(
     bench: ChatBench, end: str

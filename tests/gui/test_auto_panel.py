@@ -6,18 +6,21 @@ from typing import TYPE_CHECKING
 
 import pytest
 from msgspec import structs
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QAbstractButton, QWidget
 
 from gui.control_events import drafting_step, outlook, plain_step, report
 from gui.fake_client import STATS, FakeClient, model_info, perhaps
 from gui.test_run_dialog import is_filled
+from paceline.chat.decisions import mix_of
 from paceline.engine.draft import registry
 from paceline.engine.draft.strategy import strategy_named
+from paceline.figures import WidthCost
 from paceline.gui.look.colours import DARK
 from paceline.gui.look.current import look
 from paceline.gui.panel import MIN_WIDTH
 from paceline.gui.speculation.reply_cards import AdviceLine
-from paceline.gui.speculation.why_card import WhyCard
+from paceline.gui.speculation.why_card import CostBars, WhyCard
 from paceline.gui.state.sources import Sources
 from paceline.messages import (
     ControlReported,
@@ -27,9 +30,12 @@ from paceline.messages import (
     StartTurn,
     TurnStats,
 )
-from paceline.params import params_of
+from paceline.params import Strategy, params_of
+from paceline.settings import Settings
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from pytestqt.qtbot import QtBot
 
     from paceline.gui.program import Program
@@ -56,6 +62,31 @@ def write(client: FakeClient, n: int = 40) -> None:
         client.emit(drafting_step(i) if i % 4 else plain_step(i, "nothing"))
 
 
+def test_auto_is_the_first_entry(program: Program, client: FakeClient, qtbot: QtBot) -> None:
+    panel = program.window.panel
+    panel.open_only(("details",))
+    menu = panel.picker.menu
+
+    def choose(row: int) -> None:
+        qtbot.mouseClick(panel.picker.chooser, Qt.MouseButton.LeftButton)
+        menu.list.setCurrentRow(row)
+        qtbot.keyClick(menu.list, Qt.Key.Key_Return)
+
+    assert not panel.why.isVisibleTo(panel)
+    choose(0)
+    assert program.speculation.text == "auto"
+    assert panel.why.isVisibleTo(panel)
+    assert list(panel.draft_settings.fields) == ["n_max"]
+    panel.why.toggle.setChecked(True)
+    assert panel.why.hint.isVisibleTo(panel)
+    program.window.actions_.no_draft.trigger()
+    client.finish_load()
+    assert program.speculation.text == "auto"
+    choose(3)
+    assert program.speculation.text == "off"
+    assert not panel.why.isVisibleTo(panel)
+
+
 # ------------------------------------------------------------------------------ strategy, lengths
 
 
@@ -76,6 +107,19 @@ def test_a_length_can_be_left_to_auto(program: Program) -> None:
     assert settings.fields["p_min"].isHidden(), "Auto takes it out of force"
     settings.fields["n_max"].automatic.click()  # type: ignore[union-attr]
     assert not settings.fields["p_min"].isHidden()
+
+
+def test_auto_is_the_default_and_stays_with_and_without_a_draft_model(
+    make_program: Callable[..., Program], client: FakeClient
+) -> None:
+    program = make_program(Settings(was_welcomed=True))
+    assert (
+        program.speculation.strategy == program.next_reply.options().strategy == Strategy.of("auto")
+    )
+    for action in (program.window.actions_.no_draft, program.window.actions_.demo_pair):
+        action.trigger()
+        client.finish_load()
+        assert program.speculation.text == "auto"
 
 
 @pytest.mark.parametrize("since", ["auto", "ngram-mod"])
@@ -167,6 +211,20 @@ def test_the_section_fits_into_the_narrowest_panel(qtbot: QtBot) -> None:
     assert DARK.time_verify.lower() in colours
 
 
+def test_a_large_ratio_is_shown_whole(qtbot: QtBot) -> None:
+    bars = CostBars()
+    qtbot.addWidget(bars)
+    pictures = []
+    for first in (1, 2):
+        costs = (WidthCost(1, 1e-3, 9), WidthCost(33, 0.1 * first + 0.0456, 9))
+        bars.show_costs(costs)
+        assert bars.texts[1][2] == f"{first}45.60×"
+        bars.resize(300, bars.sizeHint().height())
+        picture = bars.grab().toImage()
+        pictures.append(picture.copy(picture.width() * 4 // 5, 0, 999, 999))
+    assert pictures[0] != pictures[1]  # they differ by their first digit alone
+
+
 # --------------------------------------------------------------------------------------- advice
 
 
@@ -247,7 +305,9 @@ def test_the_line_the_hover_and_the_run_tell_the_decisions(
     dialog = auto.runs.dialog
     assert dialog is not None
     qtbot.waitUntil(lambda: is_filled(dialog))
-    assert dialog.reply_page.decisions.rows["Drafting paid"] == "30 steps, 75\u202f%"
+    rows = dialog.reply_page.decisions.rows
+    assert rows["Drafting paid"] == "30 steps, 75\u202f%"
+    assert rows["Nothing to draft"] == "10 steps, 25\u202f%"
     dialog.close()
 
 
@@ -264,3 +324,41 @@ def test_decisions_are_kept_with_the_reply(auto: Program, client: FakeClient) ->
     panel = auto.window.panel
     panel.open_only(("details",))
     assert panel.why.isVisibleTo(panel)
+
+
+def test_a_run_without_decisions_shows_nothing_of_auto(
+    program: Program, client: FakeClient, qtbot: QtBot
+) -> None:
+    program.chat.send("Hello?")
+    client.reply("Hi there")
+    program.window.actions_.run.trigger()
+    dialog = program.runs.dialog
+    assert dialog is not None
+    qtbot.waitUntil(lambda: is_filled(dialog))
+    assert dialog.reply_page.decisions.isHidden()
+    dialog.close()
+
+
+def test_a_real_reply_by_auto(make_real: Callable[..., Program], qtbot: QtBot) -> None:
+    program = make_real("thread", strategies=("auto",), max_tokens=64)
+    program.start()
+    qtbot.waitUntil(lambda: program.pair.state.status == "ready", timeout=LOAD_MS)
+    panel = program.window.panel
+    panel.why.toggle.setChecked(True)
+    assert program.chat.send("Name the days of the week, twice.")
+    qtbot.waitUntil(lambda: program.session.active is None, timeout=REPLY_MS)
+    reply = program.live.reply
+    assert reply is not None
+    assert reply.error is None
+    decided = [step for step in reply.steps if step.decision is not None]
+    assert len(decided) == mix_of(reply.steps).n_steps == reply.stats.n_steps  # type: ignore[union-attr]
+    for step in decided:
+        n_drafted = sum(count.n_drafted for count in step.drafted)
+        assert step.decision.n_drafted == n_drafted  # type: ignore[union-attr]
+    told = program.live.report
+    assert told is not None
+    assert told.plain_s > 0
+    assert panel.headline.sentence.text()
+    assert panel.why.costs.costs[0].width == 1
+    n_used = sum(1 for known in told.drafters if known.n_judged or not known.is_open)
+    qtbot.waitUntil(lambda: len(panel.why.blocks) == n_used)

@@ -330,6 +330,27 @@ def test_other_models_end_it(program: Program, client: FakeClient, prompts: Path
     dialog.close()
 
 
+def test_a_failing_strategy_costs_itself_alone(
+    program: Program, client: FakeClient, prompts: Path
+) -> None:
+    dialog = begin(program, client)
+    for _ in range(20):
+        if not program.bench.driver.is_running:
+            break
+        turn = next_turn(client)
+        if turn.strategy == Strategy.of("suffix"):
+            client.emit(TurnFailed("broken", "It broke.", "Try again."))
+        else:
+            client.finish_turn("text")
+    assert not program.bench.driver.is_running
+    rows = dialog.results.chart.rows
+    assert rows[0].n_runs == 4
+    assert rows[1].speedup is None
+    assert rows[1].problem == "It broke. Try again."
+    assert "It broke." in dialog.results.details.text()
+    dialog.close()
+
+
 def test_an_engine_that_dies_and_a_cancel_end_it_with_what_was_measured(
     program: Program, client: FakeClient, prompts: Path
 ) -> None:

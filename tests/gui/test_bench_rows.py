@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -14,18 +15,22 @@ from paceline.bench.report import to_json
 from paceline.bench.runner import Progress
 from paceline.bench.runs import Failure
 from paceline.bench.verdict import verdict
+from paceline.chat.prompt import build_messages
+from paceline.conversation import Conversation, Message
 from paceline.engine.draft import registry
 from paceline.engine.draft.strategy import strategy_named
 from paceline.errors import UserError
 from paceline.gui.bench import words
 from paceline.gui.bench.chart import ROW_PX, BenchChart, draw_chart, picture_of
-from paceline.gui.bench.choices import contenders
-from paceline.gui.bench.result_page import RATIO, WHOLE, BenchTable
+from paceline.gui.bench.choices import chat_outline, chat_workloads, contenders
+from paceline.gui.bench.result_page import RATIO, SPEED, WHOLE, BenchTable
 from paceline.gui.bench.rows import remarks, report_csv, rows_of
-from paceline.gui.bench.words import PLAIN, title_of
+from paceline.gui.bench.words import PLAIN, kind_of, title_of
 from paceline.gui.look.colours import LIGHT
 from paceline.gui.look.current import look
 from paceline.gui.state.speculation import SpeculationModel
+from paceline.messages import Chat
+from paceline.params import ReplySettings
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -41,6 +46,48 @@ LONG = "suffix+ngram-mod+ngram-cache+prompt-lookup+draft:suffix.max=8:draft.n_ma
 
 def sentence_of(report: Report) -> str:
     return verdict(report, title_of).sentence
+
+
+def test_the_rows_over_all_prompts_are_the_report_s_geometric_means(qtbot: QtBot) -> None:
+    report = report_of(
+        {
+            "one": {"off": [4.0, 4.0, 4.0], "suffix": [2.0, 2.5, 4.0]},
+            "two": {"off": [9.0, 9.0, 9.0], "suffix": [9.0, 9.0, 9.0]},
+        }
+    )
+    plain, suffix = rows_of(report)
+    assert (plain.strategy, suffix.strategy) == ("off", "suffix")
+    assert plain.speedup == (1.0, 1.0, 1.0)
+    # 1.3 lies between 1 and 1.6
+    assert suffix.speedup == pytest.approx(((4 / 2.5) ** 0.5, 1.3**0.5, 1.8**0.5))
+    assert suffix.whole is not None
+    assert suffix.whole.ratio == pytest.approx(report.geomean["suffix"])
+    assert (plain.n_runs, suffix.n_runs) == (6, 6)
+
+
+def test_the_table_s_speeds_and_ratios_agree_on_a_machine_that_slows_down(qtbot: QtBot) -> None:
+    # In pairs the draft model is faster, by the medians of the runs Auto is: 20 and 15 ms.
+    report = report_of(
+        {
+            "one": {
+                "off": [0.02, 0.04, 0.04],
+                "draft": [0.01, 0.02, 0.02],
+                "auto": [0.015, 0.015, 0.04],
+            }
+        }
+    )
+    table = BenchTable()
+    qtbot.addWidget(table)
+    table.show_rows(rows_of(report), "")
+    shown = [
+        [float(table.figures.text(row, column).rstrip("×")) for column in (SPEED, RATIO)]
+        for row in range(3)
+    ]
+    plain_speed = shown[0][0]
+    for speed, ratio in shown:
+        assert speed / plain_speed == pytest.approx(ratio, rel=0.01)
+    fastest = max(range(3), key=lambda row: shown[row][0])
+    assert verdict(report).best == report.strategies[fastest] == "draft"
 
 
 # ------------------------------------------------------------------------------------- figures
@@ -145,6 +192,25 @@ def test_failures_and_other_texts_are_reported(qtbot: QtBot) -> None:
     assert rows[2].problem
 
 
+@pytest.mark.parametrize(
+    ("strategy", "title", "kind"),
+    [
+        ("off", "Plain decoding", "plain"),
+        ("draft:n_max=1", "Draft model (1 token)", "model"),
+        ("draft", "Draft model (16 tokens)", "model"),
+        ("suffix+draft:draft.n_max=4", "Lookup → Draft model (4 tokens)", "both"),
+        ("suffix:max=8:p_min=0.5", "Lookup (8 tokens, p_min 0.5)", "lookup"),
+        ("ngram-mod+draft:draft.n_max=4", "Lookup → Draft model (N-gram pool, 4 tokens)", "both"),
+        (UNKNOWN, UNKNOWN, "lookup"),
+    ],
+)
+def test_strategies_are_called_by_what_they_do(
+    qtbot: QtBot, strategy: str, title: str, kind: str
+) -> None:
+    assert title_of(strategy) == title
+    assert kind_of(strategy) == kind
+
+
 def test_what_cannot_work_here_says_why(qtbot: QtBot) -> None:
     model = SpeculationModel(registry.available(), [strategy_named("draft:n_max=5")])
     offered = contenders(model)
@@ -186,6 +252,12 @@ def test_how_auto_kept_its_promise_is_told_by_each_replys_own_plain_time(qtbot: 
     assert words.bound_text(report_of({"one": times})) == ""
 
 
+def test_the_verdict_tells_writing_from_the_whole_reply_with_its_prompt(qtbot: QtBot) -> None:
+    times = {"off": [4.0] * 3, "suffix": [1.0] * 3}
+    report = report_of({"one": times, "two": times}, prefill_s=2.0)
+    assert sentence_of(report) == "Lookup is fastest: 4.00× in writing, 2.00× for the whole reply."
+
+
 def test_what_may_be_chance_is_so_in_both_columns_and_in_their_colour(qtbot: QtBot) -> None:
     times = {
         "off": [4.0] * 3,
@@ -218,6 +290,20 @@ def share_of(image: QImage, colour: str) -> float:
     wanted = QColor(colour).rgb()
     places = [(x, y) for x in range(0, image.width(), 3) for y in range(0, image.height(), 3)]
     return sum(image.pixel(x, y) == wanted for x, y in places) / len(places)
+
+
+def test_a_chart_says_its_bars_in_words(qtbot: QtBot) -> None:
+    report = report_of(
+        {"one": {"off": [4.0, 4.0, 4.0], "suffix": [2.0, 2.5, 4.0]}},
+        strategies=("off", "suffix", "draft"),
+    )
+    chart = BenchChart()
+    qtbot.addWidget(chart)
+    chart.show_rows(rows_of(report))
+    name = chart.accessibleName()
+    assert "Lookup: 1.60× of plain decoding's speed" in name
+    assert "half of the repeats between 1.30× and 1.80×" in name
+    assert "Draft model (16 tokens): not measured" in name
 
 
 @pytest.mark.parametrize("mode", ["light", "dark"])
@@ -258,3 +344,22 @@ def test_the_picture_grows_with_the_strategies_and_replaces_a_file(
     with pytest.raises(UserError, match=r"cannot be written") as caught:
         draw_chart(few, out / "chart.png")
     assert caught.value.hint
+
+
+def test_the_last_questions_of_a_chat_are_asked_after_all_that_was_said_before() -> None:
+    chat = Conversation("c")
+    messages = [Message.of_text("0", None, "user", "Text 0.")]
+    messages += [
+        Message.of_text(f"{n}", f"{n - 1}", "assistant" if n % 2 else "user", f"Text {n}.")
+        for n in range(1, 20)
+    ]
+    for message in messages:
+        chat = chat.add(message)
+    settings = replace(ReplySettings(), system_prompt="Be brief.")
+    outline, workloads = chat_outline(chat, settings, 5), chat_workloads(chat, settings, 5)
+    assert [replace(w, prompt=Chat(())) for w in workloads] == [
+        replace(w, prompt=Chat(())) for w in outline
+    ]
+    assert [w.prompt.messages[0].text for w in outline] == [f"Text {n}." for n in range(10, 20, 2)]
+    assert workloads[0].prompt.messages == build_messages(messages[:11], "Be brief.")
+    assert workloads[-1].prompt.messages == build_messages(messages[:19], "Be brief.")

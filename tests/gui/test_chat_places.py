@@ -72,6 +72,16 @@ def test_what_is_seen_has_another_theme_at_once(chat: ChatView, qtbot: QtBot) ->
     assert brightest(chat) > 200
 
 
+def test_code_to_be_saved_is_reported_once(chat: ChatView, qtbot: QtBot) -> None:
+    chat.show_path([ShownMessage("a", "assistant", "```python\nx = 1\n```\n")])
+    told: list[tuple[str, str]] = []
+    chat.requests.code_save_requested.connect(lambda language, code: told.append((language, code)))
+    reply = chat.reply_view("a")
+    assert reply is not None
+    reply.body.requests.code_save_requested.emit("python", "x = 1")
+    assert told == [("python", "x = 1")]
+
+
 def test_tab_stops_once_at_each_link_and_button(chat: ChatView, qtbot: QtBot) -> None:
     chat.window().activateWindow()
     links = " ".join(f"[{name}](https://example.org/{name})" for name in "abc")
@@ -103,6 +113,14 @@ def test_the_way_to_the_end_is_offered_only_where_there_is_one(
     settle(qtbot)
     assert to_end_in(chat).isVisible()
     assert to_end_in(chat).height() <= to_end_in(chat).parentWidget().height(), "it covers no text"
+
+
+def test_a_reply_that_only_thought_copies_its_thoughts(chat: ChatView, qtbot: QtBot) -> None:
+    chat.show_path([ShownMessage("a", "assistant", "<think>\nOnly thoughts.")])
+    reply = chat.reply_view("a")
+    assert reply is not None
+    assert reply.answer_text == "Only thoughts."
+    assert reply.plain_text == "Only thoughts."
 
 
 def test_there_is_one_selection_at_a_time(chat: ChatView, qtbot: QtBot) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from PySide6.QtCore import Qt
+
 from paceline.chat.pair import Pair
 from paceline.messages import LoadPair, ModelParams
 from paceline.params import LogitBias, ReplySettings, SamplingParams
@@ -12,6 +14,7 @@ from paceline.params import LogitBias, ReplySettings, SamplingParams
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from PySide6.QtWidgets import QWidget
     from pytestqt.qtbot import QtBot
 
     from gui.fake_client import FakeClient
@@ -160,3 +163,19 @@ def test_a_chat_of_other_models_offers_to_load_them(
     program.chat.send("Two")
     client.reply("2")
     assert errors.isHidden(), "the loaded models have answered"
+
+
+def test_the_tab_key_goes_along_the_composer(program: Program) -> None:
+    composer, presets = program.window.chat_pane.composer, program.sampling
+    named = [
+        composer.edit, composer.offer, composer.held.button, composer.elsewhere.button,
+        presets.badge.open_button, presets.badge.reset_button,
+        composer.attach, presets.foot_button, composer.meter, composer.button,
+    ]  # fmt: skip
+    stops: list[QWidget] = []
+    widget: QWidget = composer.edit
+    while len(stops) < len(named):
+        if widget.focusPolicy() & Qt.FocusPolicy.TabFocus and not widget.focusProxy():
+            stops.append(widget)
+        widget = widget.nextInFocusChain()
+    assert [named.index(stop) for stop in stops] == list(range(len(named)))

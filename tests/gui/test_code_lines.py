@@ -11,8 +11,10 @@ from PySide6.QtWidgets import QApplication
 
 from gui.chat_help import (
     bars_in,
+    begin_reply,
     button,
     click,
+    committed,
     finished,
     list_in,
     wheel,
@@ -117,6 +119,24 @@ def test_the_wheel_goes_sideways_only_when_it_is_meant(qtbot: QtBot, chat: ChatV
     assert not wheel(view, QPoint(5, 5), -120, 0), "no code is there"
     bar.setValue(bar.maximum())
     assert not wheel(view, inside, -120, 0), "it is at its end"
+
+
+def test_long_code_that_grows_gets_its_bar(qtbot: QtBot, chat: ChatView) -> None:
+    look.set_code_wrap(False)
+    reply = begin_reply(chat)
+    reply.append(committed("Code:\n\n```python\nx = 1\n"))
+    reply.flush()
+    qtbot.waitUntil(lambda: reply.body.document().textWidth() > 300)
+    assert not bars_in(reply.body)[0].isVisible()
+    reply.append(committed(LONG))
+    reply.flush()
+    bar = bars_in(reply.body)[0]
+    assert bar.isVisible()
+    before = bar.maximum()
+    reply.append(committed(" + more" * 20))
+    reply.flush()
+    assert bars_in(reply.body) == [bar]
+    assert bar.maximum() > before
 
 
 def test_the_switch_is_on_the_card_in_the_menu_and_remembered(

@@ -138,6 +138,41 @@ def test_an_open_palette_follows_what_can_be_done(
     client.reply("Hi again")
 
 
+def test_of_chats_with_one_title_the_current_one_stays(
+    program: Program, client: FakeClient, qtbot: QtBot
+) -> None:
+    chats = []
+    for _ in range(3):
+        program.window.actions_.new_chat.trigger()
+        program.chat.send("Hello?")
+        client.reply("Hi")
+        chats.append(program.shown.id)
+    program.window.actions_.new_chat.trigger()
+    program.chat.send("Another")
+    client.start_turn()
+    sheet = opened(program)
+    sheet.field.setText("hello")
+    assert titles(sheet)[:3] == ["Hello?"] * 3, "the newest first"
+    qtbot.keyClick(sheet.field, Qt.Key.Key_Down)
+    with qtbot.waitSignal(sheet.model.modelReset):
+        client.finish_turn("Hi")
+    qtbot.keyClick(sheet.field, Qt.Key.Key_Return)
+    assert program.shown.id == chats[1]
+
+
+def test_an_open_palette_follows_what_is_loaded(
+    program: Program, client: FakeClient, qtbot: QtBot
+) -> None:
+    client.finish_load()
+    program.window.actions_.no_draft.trigger()
+    sheet = opened(program)
+    sheet.field.setText("use draft model")
+    command = sheet.model.rows[0].command
+    assert (command.title, command.obstacle) == ("Use Draft model", None)
+    client.finish_load()
+    qtbot.waitUntil(lambda: bool(sheet.model.rows[0].command.obstacle))
+
+
 def test_chats_strategies_and_pairs_are_found(
     program: Program, client: FakeClient, qtbot: QtBot
 ) -> None:

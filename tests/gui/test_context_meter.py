@@ -25,7 +25,7 @@ from paceline.gui.chat.context_meter import (
 from paceline.messages import ChatMessage, CountTokens, TokensCounted, TurnStarted, Unloaded
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from pytestqt.qtbot import QtBot
 
@@ -190,6 +190,23 @@ def answer(client: FakeClient, question: CountTokens, n_tokens: int, n_cut: int 
     client.emit(TokensCounted(n_tokens, 2048, each, n_cut))
 
 
+def test_what_is_typed_is_counted_when_the_typing_stops(
+    program: Program, client: FakeClient, qtbot: QtBot
+) -> None:
+    composer = program.window.chat_pane.composer
+    qtbot.wait(10)
+    n_before = len(client.all(CountTokens))
+    for letter in "Hello":
+        qtbot.keyClicks(composer.edit, letter)
+    qtbot.waitUntil(lambda: len(client.all(CountTokens)) > n_before, timeout=5000)
+    question = client.last(CountTokens)
+    assert question.prompt.messages[-1] == ChatMessage.of_text("user", "Hello")
+    assert len(client.all(CountTokens)) == n_before + 1
+    answer(client, question, 300)
+    assert meter_of(program).text() == "Context 300 of 2k"
+    assert meter_of(program).use.n_unsent > 0
+
+
 @pytest.mark.usefixtures("quick")
 class TestQuickly:
     """The same without the wait."""
@@ -262,6 +279,12 @@ class TestQuickly:
         client.emit(Unloaded())
         assert marked[-1] == ""
 
+    def test_a_reason_takes_its_place(self, program: Program) -> None:
+        composer = program.window.chat_pane.composer
+        for reason in ("", "Choose a model first.", ""):
+            composer.set_obstacle(reason)
+            assert composer.meter.isVisibleTo(composer) == (not reason)
+
     def test_without_models_there_is_no_meter(
         self, program: Program, client: FakeClient, qtbot: QtBot
     ) -> None:
@@ -270,3 +293,24 @@ class TestQuickly:
         program.window.chat_pane.composer.set_text("Hello")
         qtbot.wait(10)
         assert client.all(CountTokens) == []
+
+
+def test_the_real_engine_answers(
+    make_real: Callable[..., Program], qtbot: QtBot, demo_pair: object
+) -> None:
+    program = make_real()
+    program.start()
+    qtbot.waitUntil(lambda: program.pair.state.status == "ready", timeout=30_000)
+    program.window.chat_pane.composer.set_text("What does os.path.join do?")
+    qtbot.waitUntil(lambda: meter_of(program).use.n_unsent > 5, timeout=10_000)
+    n_counted = meter_of(program).use.n_used
+    program.window.chat_pane.composer.button.click()
+    qtbot.waitUntil(
+        lambda: program.session.active is None and bool(program.shown.conversation.path()),
+        timeout=60_000,
+    )
+    replies = [program.shown.reply(m.message_id) for m in program.shown.conversation.path()]
+    assert replies[-1] is not None
+    assert replies[-1].n_prompt == n_counted
+    qtbot.waitUntil(lambda: meter_of(program).use.n_messages == 2, timeout=10_000)
+    assert meter_of(program).use.n_used > n_counted

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, cast
 
 import pytest
 from msgspec import structs
+from PySide6.QtCore import QTimer
 
 from gui.fake_judge import GIB, FakeJudge
 from paceline.catalog.memory.values import DevicePlan, MemoryPlan, Share
@@ -100,6 +101,17 @@ def test_every_number_goes_with_who_was_loaded_when_it_was_told(bench: Bench) ->
     bench.answer(structs.replace(GPU, free_bytes=2 * GIB), CPU)
     assert bench.devices.room.holders == (("CUDA0", LOADED), ("CPU", LOADED))
     assert free(bench.rooms[-1]) == {"CUDA0": 2 * GIB, "CPU": 3 * GIB}
+
+
+def test_it_looks_while_it_is_watched(bench: Bench, qtbot: QtBot) -> None:
+    bench.answer(CPU)
+    (again,) = bench.devices.findChildren(QTimer)
+    again.setInterval(5)
+    bench.devices.watch(is_watched=True)
+    bench.n_free = 8 * GIB
+    qtbot.waitUntil(lambda: free(bench.rooms[-1]) == {"CPU": 8 * GIB})
+    bench.devices.watch(is_watched=False)
+    assert not again.isActive()
 
 
 class _Planner(FakeJudge):

@@ -11,8 +11,13 @@ from PySide6.QtWidgets import QMessageBox, QWidget
 
 from paceline.catalog.download.downloads import Downloads, Listener
 from paceline.catalog.download.record import Download, DownloadedFile, DownloadRequest, Status
+from paceline.catalog.models import Models
+from paceline.chat.pair import Pair
+from paceline.gui.kit.background import Background
 from paceline.gui.kit.notices import Notice, Notifications
-from paceline.gui.models.downloads.controller import DownloadsController
+from paceline.gui.models.downloads.controller import DownloadsController, PairFetcher
+from paceline.gui.models.downloads.panel import DownloadsDialog
+from paceline.params import DraftModel, ModelParams
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -180,3 +185,89 @@ def test_late_news_bring_nothing_back(world: World) -> None:
     world.downloads.known.clear()
     listener(late)
     assert world.statuses == ["waiting"]
+
+
+def test_the_list_in_a_window_of_its_own(world: World, qtbot: QtBot) -> None:
+    dialog = DownloadsDialog(world.controller.model)
+    qtbot.addWidget(dialog)
+    dialog.panel.wanted.connect(world.controller.do)
+    dialog.show()
+    world.downloads.change(world.controller.add(request()), "done")
+    dialog.panel.rows[0].buttons["use"].click()
+    assert len(world.used) == 1
+    dialog.panel.rows[0].buttons["forget"].click()
+    assert dialog.panel.rows == []
+
+
+class Finder:
+    """Stands for `Models` and for the Hub: one file is here, the others have to come."""
+
+    def __init__(self) -> None:
+        self.found: list[Callable[[], None]] = []
+
+    def start(self, find: Any, done: Callable[[Any], None], failed: Callable[[Any], None]) -> None:
+        """Do what `Background.start` does, when the test says so."""
+        del find, failed
+        self.found.append(lambda: done([request(), Path("/m/here.gguf")]))
+
+
+class Waiting:
+    """A fetcher, and what it said."""
+
+    def __init__(self, world: World) -> None:
+        self.finder = Finder()
+        self.fetcher = PairFetcher(
+            cast("Models", None), world.controller, cast("Background", self.finder), world.window
+        )
+        self.ready: list[Pair] = []
+        self.fetcher.ready.connect(self.ready.append)
+        self.pair = Pair(ModelParams("hf:o/r:a.gguf"), DraftModel(ModelParams("/m/here.gguf")))
+
+
+@pytest.fixture
+def waiting(world: World) -> Waiting:
+    return Waiting(world)
+
+
+def test_a_pair_is_ready_when_all_its_files_are_here(
+    world: World, waiting: Waiting, qtbot: QtBot
+) -> None:
+    fetcher = waiting.fetcher
+    fetcher.fetch(waiting.pair)
+    world.controller.add(request("another.gguf"))
+    assert fetcher.is_busy
+    waiting.finder.found[0]()
+    world.downloads.change("2", "failed", problem="Gone.", hint="Try again.")
+    qtbot.waitUntil(lambda: fetcher.problem == "Gone. Try again.")
+    assert not fetcher.is_busy
+    world.downloads.change("2", "running", problem="", hint="")
+    qtbot.waitUntil(lambda: fetcher.is_busy)
+    assert not waiting.ready
+    world.downloads.change("2", "done")
+    qtbot.waitUntil(lambda: bool(waiting.ready))
+    target, draft = waiting.ready[0].target, waiting.ready[0].draft
+    assert draft is not None
+    assert (Path(target.path), draft.path) == (Path("/models/a.gguf"), "/m/here.gguf")
+    assert fetcher.wanted is None
+
+
+@pytest.mark.parametrize("end", ["cancelled", "removed", "stopped", "another pair"])
+def test_a_pair_is_waited_for_no_more(
+    world: World, waiting: Waiting, qtbot: QtBot, end: str
+) -> None:
+    fetcher = waiting.fetcher
+    fetcher.fetch(waiting.pair)
+    if end == "stopped":
+        fetcher.stop()
+    elif end == "another pair":
+        fetcher.fetch(replace(waiting.pair))
+    waiting.finder.found[0]()
+    if end == "cancelled":
+        world.downloads.change("1", "cancelled")
+    elif end == "removed":
+        world.controller.do("forget", "1")
+    wanted = replace(waiting.pair) if end == "another pair" else None
+    qtbot.waitUntil(lambda: fetcher.wanted == wanted)
+    is_begun = ("add", "1") in world.downloads.asked
+    assert is_begun == (end in ("cancelled", "removed"))
+    assert not waiting.ready

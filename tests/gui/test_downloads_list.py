@@ -72,6 +72,23 @@ def test_how_a_download_stands_in_one_line(shown: Download, text: str) -> None:
     assert line(shown) == text
 
 
+def test_all_of_them_in_one_line(model: DownloadsModel) -> None:
+    assert (model.summary, model.progress, model.n_under_way) == ("", 0, 0)
+    model.show([RUNNING])
+    assert model.summary == "Qwen2.5-7B-Q4_K_M: 3.1 of 4.9 GB, 23 MB/s, 1 min left"
+    model.show(
+        [
+            RUNNING,
+            state("b", n_done=GB, n_total=2 * GB, bytes_per_s=5e6),
+            state("c", "done", n_done=GB, n_total=GB),
+            state("d", "paused", n_done=GB, n_total=9 * GB),
+            state("e", "waiting", n_done=GB),
+        ]
+    )
+    assert model.summary == "3 downloads: 5.1 of 6.9 GB, 28 MB/s, 1 min left"
+    assert (model.progress, model.n_under_way) == (594, 3)
+
+
 # --------------------------------------------------------------------------------------- panel
 
 

@@ -10,10 +10,11 @@ from PySide6.QtTest import QTest
 
 from gui.fake_client import STATS, FakeClient
 from paceline.chat.advice import advise
-from paceline.engine.draft.strategy import complete
+from paceline.engine.draft.strategy import complete, strategy_named
 from paceline.gui.kit.sentences import said
 from paceline.gui.look.colours import DARK, LIGHT
 from paceline.gui.look.current import look
+from paceline.gui.state.live import FIRST_REPLIES
 from paceline.messages import (
     DraftCount,
     DrafterStats,
@@ -183,6 +184,27 @@ def test_advice_comes_with_the_end_of_a_reply_and_goes_with_the_next(
     program.chat.send("Again?")
     client.reply("Hi")
     assert line.isHidden(), "a good reply gets none"
+
+
+def test_advice_is_applied_to_the_next_reply(program: Program, client: FakeClient) -> None:
+    program.chat.send("Hello?")
+    client.reply("Hi", stats=BAD)
+    line = program.window.panel.advice
+    wanted = advise(BAD, strategy_named("draft"))[0].strategy
+    assert not line.apply.isHidden()
+    line.apply.click()
+    assert line.isHidden()
+    program.chat.send("Again?")
+    assert client.last(StartTurn).strategy == wanted
+
+
+def test_the_first_replies_get_no_advice(program: Program, client: FakeClient) -> None:
+    program.settings.set("n_replies", 0)
+    line = program.window.panel.advice
+    for number in range(1, FIRST_REPLIES + 2):
+        program.chat.send("Hello?")
+        client.reply("Hi", stats=BAD)
+        assert line.isHidden() == (number <= FIRST_REPLIES)
 
 
 @pytest.mark.parametrize("then", ["next", "new", "pair"])

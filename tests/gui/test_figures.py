@@ -19,6 +19,7 @@ from paceline.gui.state import figures
 from paceline.gui.state.live import FIRST_REPLIES
 from paceline.gui.state.metrics import StepMetrics
 from paceline.gui.state.sources import Sources
+from paceline.messages import PrefillProgressed
 from paceline.params import Strategy
 from paceline.run_record import RunRecord
 from paceline.sentence import Sentence
@@ -227,6 +228,32 @@ def test_the_headline_waits_for_the_first_step_and_outlives_a_failure() -> None:
     failed = figures.headline(metrics, reply, None, str)
     assert (failed.speed, failed.ratio, failed.tone) == ("125", "", "even")
     assert failed.sentence.startswith("draft: 3.0 tokens per step")
+
+
+def test_the_context_is_never_more_than_full(
+    program: Program, client: FakeClient, qtbot: QtBot
+) -> None:
+    program.chat.send("Hello?")
+    client.start_turn()
+    client.step("a", 1)
+    client.emit(PrefillProgressed(2047, 2047))
+    meter = program.window.chat_pane.composer.meter
+    qtbot.waitUntil(lambda: meter.toolTip().startswith("2,048 of 2,048 tokens are in use."))
+
+
+def test_the_plots_have_a_scale(program: Program, client: FakeClient) -> None:
+    program.chat.send("Hello?")
+    client.start_turn()
+    client.step("a", 1)
+    client.step("b", 2)
+    program.live.refreshed.emit()
+    plot = program.window.panel.plot
+    assert plot.bars_canvas.axis.values == [0, 2, 4]
+    assert plot.line_canvas.axis.values == [0, 50, 100, 150]
+    assert plot.bars_canvas.note.isHidden()
+    client.finish_turn("ab")
+    silent_turn(program, client, "off", 21.6)
+    assert plot.bars_canvas.note.text() == "no drafts in these steps"
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QTextEdit
 
-from gui.chat_help import list_in, settle
+from gui.chat_help import item_in, list_in, settle, unfold_of
 from paceline.conversation import Conversation, Message
 from paceline.gui.chat.markdown.found import phrase
 from paceline.gui.chat.markdown.view import MessageView
@@ -172,6 +172,40 @@ def test_a_growing_reply_is_searched(program: Program, client: FakeClient, qtbot
     settle(qtbot)
     assert bar.count.text() == "1 of 2"
     assert marked_text(program) == (5, "haystack")
+
+
+def test_what_the_user_folds_again_stays_folded(
+    program: Program, client: FakeClient, qtbot: QtBot
+) -> None:
+    show(program, CHAT)
+    chat = program.window.chat_pane.chat
+    program.chat.send("And now?")
+    client.start_turn()
+    client.step("<think>\nA needle, and")
+    bar = search(program, "needle")
+    qtbot.waitUntil(lambda: bar.count.text().endswith("of 7"))
+
+    def go_to(count: str) -> None:
+        while bar.count.text() != count:
+            QTest.keyClick(bar.field, Qt.Key.Key_Return)
+
+    go_to("7 of 7")
+    view = chat.reply_view(program.shown.conversation.path()[5].message_id)
+    assert view is not None
+    view.flush()
+    (block,) = view.parts.reasoning
+    assert block.is_open
+    block.header.click()
+    for n in range(3):
+        client.step(" more", n + 2)
+        view.flush()
+    assert not block.is_open
+    go_to("4 of 7")
+    bubble = item_in(chat, program.shown.conversation.path()[2].message_id)
+    assert isinstance(bubble, UserBubble)
+    assert "needle" in bubble.view.toPlainText()
+    unfold_of(bubble).click()
+    assert "needle" not in bubble.view.toPlainText()
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from PySide6.QtCore import QPoint, QRect
-from PySide6.QtGui import QTextCursor
+from PySide6.QtGui import QColor, QTextCursor
 
 from gui.chat_help import begin_reply, committed, finished, token
 from gui.test_markdown_document import BLOCKS, Sheet
@@ -196,6 +196,30 @@ def test_the_tokens_of_a_formula_are_shown_and_coloured(qtbot: QtBot, chat: Chat
     assert "prompt-lookup · 4th of 4" in told[1]
     look.set_token_colours(False)
     assert view.tool_tip_at(lookup.rect.center().toPoint()) == "$abcdefgh$"
+
+
+@pytest.mark.parametrize("mode", ["light", "dark"])
+def test_a_formula_has_the_colour_of_text(qtbot: QtBot, chat: ChatView, mode: str) -> None:
+    look.set_mode(mode)  # type: ignore[arg-type]
+    view = shown(qtbot, chat, "$\\blacksquare$ $x$")
+    view.renew()
+    rect = formula_rect(view.document(), view.content.formulas[0])
+
+    def nearest(ink: QColor) -> int:
+        """Return how much lighter or darker than this colour the nearest point is."""
+        image = view.grab().toImage()
+        ratio = image.devicePixelRatio()
+        return min(
+            abs(image.pixelColor(round(ratio * x), round(ratio * y)).lightness() - ink.lightness())
+            for x in range(round(rect.left()), round(rect.right()))
+            for y in range(round(rect.top()), round(rect.bottom()))
+        )
+
+    ink, ground = QColor(look.theme.text), QColor(look.theme.window)
+    assert nearest(ink) < 20
+    assert abs(ink.lightness() - ground.lightness()) > 150
+    view.selectAll()
+    assert nearest(view.palette().highlightedText().color()) < 20, "also when it is selected"
 
 
 def test_a_formula_stands_on_the_line_and_follows_the_size_of_text(

@@ -138,3 +138,19 @@ def test_a_token_is_kept_and_what_was_asked_is_asked_again(monkeypatch: pytest.M
     search.set_token("no token")
     jobs.carry_out_all()
     assert len(failed) == 1
+
+
+def test_what_was_found_before_a_failure_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hub_search, "Background", HeldBackground)
+    hub = FakeHub({"many": _found("many", 30)})
+    search = HubSearch(hub)  # type: ignore[arg-type]
+    jobs = search.findChild(HeldBackground)
+    assert jobs is not None
+    search.search(SearchQuery("many", limit=20))
+    jobs.carry_out_all()
+    found = search.models
+    hub.error = HubError("rate-limited", "Too many requests.", "Wait 40 s.")
+    search.more()
+    jobs.carry_out_all()
+    assert search.error is hub.error
+    assert search.models[: len(found)] == found != ()

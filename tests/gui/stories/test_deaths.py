@@ -113,6 +113,21 @@ def test_models_whose_file_was_written_to_load_again_by_themselves(
     assert person.replies == ["There."]
 
 
+def test_text_that_is_shown_late_does_not_hide_that_the_reply_is_stopping(
+    person: Person, client: FakeClient
+) -> None:
+    person.write("Hello?")
+    client.start_turn()
+    client.step("A", 0)
+    person.wait(lambda: person.replies == ["A"])
+    client.step("B", 1)
+    person.program.session.stop()
+    person.wait(lambda: person.replies == ["AB"])
+    assert person.views[-1].status_text == "Stopping…"
+    client.emit(DEATH)
+    assert person.views[-1].status_text == ""
+
+
 def test_the_first_load_is_waited_for_and_the_window_goes_before_the_engine_is_waited_for(
     make_program: Callable[..., Program], client: FakeClient
 ) -> None:
