@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import sys
-from types import SimpleNamespace
+from types import ModuleType, SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from benchmarks import rivals
 from benchmarks.rivals import RivalCell, measure, table
+from benchmarks.sides import rival_child
+from benchmarks.sides.ik_decodes import CannotLoadError, IkDecodes
 from benchmarks.sides.rival_child import Decodes, carry_out
 from paceline.paths import demo_pair
 
@@ -135,3 +137,103 @@ def test_orders_are_carried_out() -> None:
     assert done == [2, 64, [301, 302], [301, 302], [303]]
     with pytest.raises(ValueError, match="stop"):
         carry_out(decodes, ["stop"])
+
+
+class Bindings(ModuleType):
+    """The functions of ik_llama.cpp's bindings that are called; notes decodes and removals."""
+
+    def __init__(self) -> None:
+        super().__init__("ik_llama_cpp._ctypes_api")
+        self.decodes: list[tuple[list[int], list[int], list[int]]] = []
+        self.removed: list[tuple[int, ...]] = []
+        self.n_threads: tuple[int, ...] = ()
+        self.status = 0
+        self.model: int | None = 1
+        self.model_params = SimpleNamespace()
+        self.context_params = SimpleNamespace()
+
+        def remove(_context: int, *places: int) -> bool:
+            self.removed.append(places)
+            return True
+
+        def threads(_context: int, *numbers: int) -> None:
+            self.n_threads = numbers
+
+        self._lib = SimpleNamespace(llama_kv_cache_seq_rm=remove, llama_set_n_threads=threads)
+        self.llama_backend_init = lambda: None
+        self.llama_model_default_params = lambda: self.model_params
+        self.llama_context_default_params = lambda: self.context_params
+        self.llama_model_load_from_file = lambda _path, _params: self.model
+        self.llama_init_from_model = lambda _model, _params: 2
+        self.llama_model_get_vocab = lambda _model: 3
+        self.llama_vocab_n_tokens = lambda _vocab: 400
+        self.llama_kv_cache_clear = lambda _context: None
+        self.llama_get_logits_ith = lambda _context, _row: None
+
+    def llama_batch_init(self, n: int, _embd: int, _n_seq: int) -> SimpleNamespace:
+        names = "token", "pos", "n_seq_id", "logits"
+        batch = SimpleNamespace(**{name: [0] * n for name in names}, seq_id=[[9] for _ in range(n)])
+        batch.n_tokens = 0
+        return batch
+
+    def llama_decode(self, _context: int, batch: SimpleNamespace) -> int:
+        n = batch.n_tokens
+        assert batch.n_seq_id[:n] == [1] * n
+        assert batch.seq_id[:n] == [[0]] * n
+        wanted = [i for i in range(n) if batch.logits[i]]
+        self.decodes.append((batch.token[:n], batch.pos[:n], wanted))
+        return self.status
+
+
+@pytest.fixture
+def bindings(monkeypatch: pytest.MonkeyPatch) -> Bindings:
+    found = Bindings()
+    package = ModuleType("ik_llama_cpp")
+    package._ctypes_api = found  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "ik_llama_cpp", package)
+    monkeypatch.setitem(sys.modules, "ik_llama_cpp._ctypes_api", found)
+    return found
+
+
+@pytest.mark.parametrize("kind", ["ik", "ik-repacked"])
+def test_weights_are_repacked_where_that_is_asked_for(kind: str, bindings: Bindings) -> None:
+    args: Any = SimpleNamespace(side=kind, model="a.gguf", ctx=1024)
+    assert rival_child.LOADERS[kind](args).n_vocab == 400
+    repacks = kind == "ik-repacked"
+    assert vars(bindings.model_params) == {"repack_tensors": repacks, "use_mmap": not repacks}
+    assert bindings.context_params.n_ctx == 1024
+    assert bindings.context_params.n_ubatch == 512
+
+
+def test_decodes_of_ik_follow_its_context(bindings: Bindings) -> None:
+    decodes = IkDecodes("a.gguf", 1024, repack=False)
+    decodes.fill(600)
+    assert [len(tokens) for tokens, _, _ in bindings.decodes] == [512, 88]
+    decodes.seconds([301, 302, 303])
+    assert bindings.decodes[-1] == ([301, 302, 303], [600, 601, 602], [0, 1, 2])
+    assert bindings.removed == [(0, 600, -1)]
+    decodes.seconds(range(300, 370))
+    assert bindings.decodes[-1][2] == [69]
+
+
+def test_ik_reads_prompts_in_pieces(bindings: Bindings) -> None:
+    decodes = IkDecodes("a.gguf", 1024, repack=False)
+    decodes.fill(64)
+    decodes.seconds_of_prompt([*range(300, 900)])
+    first, last = bindings.decodes[-2:]
+    assert (first[0], first[1][0], first[2]) == ([*range(300, 812)], 0, [])
+    assert (last[0], last[1][0], last[2]) == ([*range(812, 900)], 512, [87])
+    decodes.seconds([301])
+    assert bindings.decodes[-1][1] == [0]
+
+
+def test_ik_says_what_it_cannot_do(bindings: Bindings) -> None:
+    decodes = IkDecodes("a.gguf", 1024, repack=False)
+    decodes.set_threads(2)
+    assert bindings.n_threads == (2, 2)
+    bindings.status = 1
+    with pytest.raises(ValueError, match="a decode of 2 tokens gives 1"):
+        decodes.seconds([301, 302])
+    bindings.model = None
+    with pytest.raises(CannotLoadError):
+        IkDecodes("a.gguf", 1024, repack=False)

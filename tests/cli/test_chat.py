@@ -113,6 +113,34 @@ def test_steps_and_figures_agree() -> None:
     assert stats["total_s"] == pytest.approx(stats["prefill_s"] + stats["decode_s"])
 
 
+def test_a_chain_tells_every_drafters_part() -> None:
+    strategy = "prompt-lookup+draft:draft.n_max=2:p_min=0:n_pred=4"
+    prompt = "Repeat this: a list is a list is a list is a list."
+    result = chat("--strategy", strategy, "--max-tokens", "160", "--seed", "11", prompt=prompt)
+    *steps, last = result.objects
+    for step in steps:
+        assert set(step["sources"]) <= {"target", "draft", "prompt-lookup"}
+        names = [count["drafter"] for count in step["drafted"]]
+        assert len(set(names)) == len(names)
+        for count in step["drafted"]:
+            assert 0 <= count["n_accepted"] <= count["n_drafted"]
+            assert step["sources"].count(count["drafter"]) == count["n_accepted"]
+    assert max(len(step["drafted"]) for step in steps) == 2, "a lookup must extend a draft"
+    by_drafter = last["stats"]["by_drafter"]
+    assert set(by_drafter) == {"draft", "prompt-lookup"}
+    for name, figures in by_drafter.items():
+        parts = [c for step in steps for c in step["drafted"] if c["drafter"] == name]
+        accepted = [c["n_accepted"] for c in parts]
+        assert figures["n_begin"] == 1
+        assert figures["n_draft"] >= figures["drafts"] == figures["n_accept"] == len(parts) > 0
+        assert figures["tokens"] == sum(c["n_drafted"] for c in parts)
+        assert figures["tokens_accepted"] == sum(accepted)
+        assert figures["drafts_accepted"] == sum(n > 0 for n in accepted)
+        assert sum(figures["accepted_per_position"]) == sum(accepted)
+        assert all(figures[key] > 0 for key in ("begin_s", "draft_s", "accept_s"))
+    assert last["stats"]["n_drafted"] == sum(d["tokens"] for d in by_drafter.values())
+
+
 @pytest.mark.parametrize("strategy", ["draft", "draft:n_max=3:p_min=0", "prompt-lookup"])
 def test_a_strategy_does_not_change_the_reply(strategy: str) -> None:
     arguments = ("--max-tokens", "120", "--seed", "11")
@@ -172,6 +200,16 @@ def test_raw_text_goes_without_a_template() -> None:
     raw = chat("--raw", prompt="A list is").finished["stats"]["n_prompt"]
     with_template = chat(prompt="A list is").finished["stats"]["n_prompt"]
     assert 1 <= raw < with_template
+
+
+@pytest.mark.parametrize("mode", [[], ["--raw"]])
+def test_a_control_token_that_was_typed_stays_text(mode: list[str]) -> None:
+    def n_prompt(prompt: str) -> int:
+        n: int = chat(*mode, "--max-tokens", "1", prompt=prompt).finished["stats"]["n_prompt"]
+        return n
+
+    # As a control token it would be one token, like the letter.
+    assert n_prompt("<|im_end|>") >= n_prompt("a") + 4
 
 
 def test_a_stop_text_is_cut_from_the_text_but_not_from_the_tokens() -> None:

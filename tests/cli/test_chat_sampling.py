@@ -43,6 +43,15 @@ def test_a_reply_follows_a_grammar(tmp_path: Path, mark: str) -> None:
     assert finished["reason"] == "eog"
 
 
+def test_what_a_grammar_forces_is_reported_as_its_own_source(tmp_path: Path) -> None:
+    path = tmp_path / "long.gbnf"
+    path.write_text('root ::= "The answer is a list of many words, and it ends here."')
+    result = chat("--grammar", path, "--strategy", "prompt-lookup", "--max-tokens", "60")
+    steps, stats = result.objects[:-1], result.finished["stats"]
+    assert "grammar" in {source for step in steps for source in step["sources"]}
+    assert stats["by_drafter"]["grammar"]["tokens_accepted"] > 0
+
+
 def test_a_reply_follows_a_json_schema(tmp_path: Path) -> None:
     path = tmp_path / "schema.json"
     path.write_text(json.dumps(SCHEMA))

@@ -201,6 +201,15 @@ def test_a_backend_that_cannot_be_is_refused_and_the_environment_stays(checkout:
     assert (after.returncode, after.stderr, checkout.pip_calls()) == (7, "", [])
 
 
+def test_a_refusal_comes_before_anything_is_made(checkout: Checkout) -> None:
+    code, told = on(checkout, "cuda")
+    assert code == 1
+    assert "Making" not in told
+    after = checkout.run()
+    assert after.returncode == 7, after.stderr
+    assert "CUDA" not in checkout.calls.read_text()
+
+
 def test_auto_continues_without_a_gpu_whose_build_fails(checkout: Checkout) -> None:
     for name, text in (("nvidia-smi", SMI), ("nvcc", "#!/bin/sh\n")):
         write_script(checkout.tools / name, text)

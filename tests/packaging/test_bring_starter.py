@@ -169,6 +169,13 @@ def test_a_download_that_is_cut_three_times_leaves_nothing_and_comes_in_the_end(
     assert index.n_asked == 3 * n_tries + 1
 
 
+@pytest.mark.skipif(starter._pip_version() < (25, 1), reason="this pip does not go on")
+def test_a_download_that_is_cut_continues(index: Index, shelf: Path, models: Path) -> None:
+    index.n_cut = 3
+    assert starter.bring(shelf, models).exists()
+    assert index.n_asked == 4
+
+
 def test_what_an_interrupted_call_has_left_is_cleared_away(
     index: Index, shelf: Path, models: Path
 ) -> None:

@@ -156,6 +156,14 @@ def test_a_failure_is_the_exit_code(
     assert "FAILED: 4 layers, two devices, 4 layers" in capsys.readouterr().out
 
 
+def test_prices_are_those_of_whole_models() -> None:
+    seconds = {rpc.HERE: (0.001, 0.002, 0.003, 0.004), "1 server, all layers": (0.0055,) * 4}
+    assert list(rpc.prices({**seconds, "1 server, Auto": (1.0,) * 4}))[1:] == [
+        "  here: 1.0, 2.0, 3.0, 4.0",
+        "  1 server, all layers: 5.5, 5.5, 5.5, 5.5",
+    ]
+
+
 def test_a_gpus_steps_keep_their_output_and_one_that_fails_is_reported(tmp_path: Path) -> None:
     lines: list[str] = []
     steps = gpu.Steps(tmp_path / "out", lines.append)

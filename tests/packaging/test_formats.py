@@ -227,6 +227,14 @@ def test_a_library_that_is_nowhere_ends_the_making(folder: Path, tmp_path: Path)
     deb.make(folder, "1", tmp_path)
 
 
+def test_without_dpkg_there_is_one_sentence(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(BootstrapError, match="install the package dpkg-dev"):
+        deb.make(folder, "1", tmp_path)
+
+
 def test_versions_and_dates_of_the_changelog_are_kept() -> None:
     text = "# Changelog\n\n## [Unreleased]\n\n## [0.2.0] - 2026-12-01\n\n### Added\n\n- Second.\n\n"
     text += "## [0.1.0] - 2026-11-30\n\n- First.\n"
@@ -263,6 +271,17 @@ def test_appimagetool_gets_a_whole_appdir(
         assert (app / name).is_file()
     assert output(app / "AppRun", "-c", "print(6 * 7)") == "42\n"
     assert not list(tmp_path.glob(".appimage-*"))
+
+
+def test_without_appimagetool_there_is_one_sentence_and_nothing_is_left(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv(appimage.TOOL, raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    (tmp_path / "out").mkdir()
+    with pytest.raises(BootstrapError, match="made by appimagetool"):
+        appimage.make(folder, "1", tmp_path / "out")
+    assert not list((tmp_path / "out").iterdir())
 
 
 def test_a_failing_appimagetool_is_reported(

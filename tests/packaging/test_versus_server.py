@@ -44,6 +44,13 @@ def test_flags_name_every_parameter() -> None:
         assert len(server_flags(drafter)) == 2 + 2 * len(keys)
 
 
+def test_chains_take_prefixed_parameters() -> None:
+    flags = server_flags("ngram-simple+draft:draft.n_max=4")
+    assert flags[:2] == ("--spec-type", "ngram-simple,draft-simple")
+    assert flags[flags.index("--spec-draft-n-max") + 1] == "4"
+    assert flags[flags.index("--spec-ngram-simple-size-n") + 1] == "12"
+
+
 @pytest.mark.parametrize(
     ("strategy", "told"),
     [
@@ -79,6 +86,10 @@ def test_ratios_say_how_much_faster_ours_is() -> None:
     pair = Pair("p", ours=measured(4.0), server=measured(2.0))
     values = {name: value(pair) for name, value in figures.RATIOS.items()}
     assert values == pytest.approx({"decode": 2, "reported": 2, "total": 2 / 1.5, "wall": 3 / 2.5})
+
+
+def test_the_first_token_costs_no_decoding() -> None:
+    assert measured(10.0, tokens=tuple(range(11))).tokens_per_s == pytest.approx(10.0)
 
 
 def test_the_summary_counts_what_differs() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,8 @@ from versus.sides import (
     Answer,
     Side,
     ask,
+    flat,
+    options_of_ours,
     ours,
     read_stream,
     sides,
@@ -95,6 +98,14 @@ def test_a_stream_that_says_too_little_is_refused(lines: list[bytes], told: str)
         read_stream(0.0, [(float(i), line) for i, line in enumerate(lines)])
 
 
+def test_every_program_loads_the_model_alike() -> None:
+    assert flat(options_of_ours(LOAD)) == [
+        *("--target", "target.gguf", "--ctx", "8192", "--threads", "1", "--threads-batch", "2"),
+        *("--gpu-layers", "0"),
+    ]
+    assert options_of_ours(LoadPair(TARGET, None, kernels="stock"))["--kernels"] == "stock"
+
+
 REQUEST = Request(({"role": "user", "content": "Hi"},), 20, "file", "")
 
 
@@ -114,6 +125,14 @@ def test_their_servers_are_started_with_each_setting(
     for part in ("--model target.gguf", "--ctx-size 8192", "--spec-type ngram-simple"):
         assert part in text
     assert "current.py" in text or program == SAME_SOURCES
+
+
+def test_without_an_interpreter_the_current_server_takes_no_part(tmp_path: Path) -> None:
+    compared = sides(LOAD, tmp_path, None, tmp_path)
+    assert Counter(side.program for side in compared) == {OURS: 2, SAME_SOURCES: 3}
+    bodies = {side.name: side.body(REQUEST) for side in compared}
+    assert bodies["paceline auto"] == {}
+    assert bodies["paceline prediction"] == {"prediction": {"type": "content", "content": "file"}}
 
 
 def test_our_own_server_answers(demo_pair: tuple[Path, Path], tmp_path: Path) -> None:
@@ -176,6 +195,20 @@ def test_sides_take_turns_and_are_started_anew() -> None:
     assert [each.is_recorded for each in of_mod] == [True, False, None] * 2
     places = [(each.turn, each.session, each.request) for each in of_mod]
     assert places == [(turn, *at) for turn in (0, 1) for at in (("a", 0), ("a", 1), ("b", 0))]
+
+
+@pytest.mark.parametrize(("seconds", "is_asked"), [(1.19, True), (1.21, False)])
+def test_a_setting_that_may_be_the_best_is_asked_again(seconds: float, is_asked: bool) -> None:
+    def side(program: str, setting: str) -> Side:
+        return Side(program, setting, lambda: Stub("", 0.0, []), lambda _: {})
+
+    mod, simple = side(SAME_SOURCES, "ngram-mod"), side(SAME_SOURCES, "ngram-simple")
+    current = side(CURRENT, "ngram-simple")  # the best of its program, if slower than both
+    ours_too = side(OURS, "auto")
+    taken = {mod: 1.0, simple: seconds, current: 5.0, ours_too: 9.0}
+    asked = [took(0, session, each.name, s) for each, s in taken.items() for session in "ab"]
+    expected = [mod, *([simple] if is_asked else []), current, ours_too]
+    assert replay.in_question(list(taken), asked) == expected
 
 
 def took(turn: int, session: str, side: str, rest_s: float) -> Asked:
