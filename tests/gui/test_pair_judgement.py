@@ -13,7 +13,8 @@ from msgspec import structs
 from PySide6.QtCore import QTimer
 
 from gui.fake_hub import HeldBackground
-from gui.fake_judge import GOOD, FakeJudge, plan_of
+from gui.fake_judge import CARD, GOOD, FakeJudge, plan_of
+from paceline.catalog.judge.pairing import PairVerdict, Reason
 from paceline.chat.pair import Pair
 from paceline.errors import UserError
 from paceline.gui.models.picker import pair_judgement
@@ -158,3 +159,25 @@ def judgement(judge: FakeJudge, qtbot: QtBot) -> Iterator[PairJudgement]:
     yield made
     judge.may_answer.set()
     made.close()
+
+
+def test_nothing_is_asked_while_the_choice_moves_and_a_setting_is_only_planned(
+    judgement: PairJudgement, judge: FakeJudge, qtbot: QtBot
+) -> None:
+    for number in range(20):
+        judgement.ask(Pair(TARGET, DraftModel(replace(DRAFT, path=f"/m/{number}.gguf"))))
+    last = replace(DRAFT, path="/m/19.gguf")
+    qtbot.waitUntil(lambda: judgement.judgement.plan is not None)
+    assert judge.judged == [(TARGET.path, last.path)]
+    assert judgement.judgement.target == CARD
+    for n_ctx in (1024, 2048, 8192):
+        judgement.ask(Pair(replace(TARGET, n_ctx=n_ctx), DraftModel(last)))
+        assert judgement.judgement.plan is not None, "the older one stays until then"
+    wanted = plan_of(replace(TARGET, n_ctx=8192), DraftModel(last))
+    qtbot.waitUntil(lambda: judgement.judgement.plan == wanted)
+    assert (len(judge.judged), len(judge.planned)) == (1, 2)
+
+
+def test_a_refused_pair_cannot_be_loaded() -> None:
+    verdict = PairVerdict(False, (Reason("token-differs", "Token 5 differs.", "bad"),))
+    assert Judgement("known", CARD, CARD, verdict).obstacle == "Token 5 differs."

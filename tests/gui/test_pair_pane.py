@@ -15,14 +15,16 @@ from gui.fake_judge import CARD, GIB, GOOD, FakeJudge, plan_of
 from paceline import paths
 from paceline.catalog.judge.pairing import PairVerdict, Reason, Remedy
 from paceline.catalog.judge.speed import ExpectedSpeed, Speeds
-from paceline.catalog.memory.values import MemoryPlan, MemoryRemedy
+from paceline.catalog.memory.values import DevicePlan, MemoryPlan, MemoryRemedy, Share
 from paceline.chat.pair import Pair
+from paceline.engine.measure.known import MeasuredPair
 from paceline.engine.model.memory_hints import SLOW_CACHE
+from paceline.engine.model.states import GoingBack
 from paceline.errors import UserError
 from paceline.gui.look.current import look
 from paceline.gui.models.candidates import Candidate, Picks
 from paceline.gui.models.picker.load_form import room_for_context
-from paceline.gui.models.picker.memory_card import parts_of
+from paceline.gui.models.picker.memory_card import MemoryBar, parts_of
 from paceline.gui.models.picker.pair_judgement import Judgement, PairJudgement
 from paceline.gui.models.picker.pair_pane import PairPane
 from paceline.gui.models.picker.verdict_card import VerdictCard
@@ -197,6 +199,37 @@ def test_a_refused_pair_offers_what_to_take(pane: PairPane, judge: FakeJudge, qt
     qtbot.waitUntil(lambda: not pane.obstacle() and pane.judgement.judgement.status == "known")
 
 
+def test_the_bar_shows_everything_in_numbers_and_follows_the_context(
+    pane: PairPane, qtbot: QtBot
+) -> None:
+    pick(pane, qtbot)
+    (bar,) = pane.memory.bars
+    assert bar.figures.text() == "6.4 of 25.8 GB"
+    assert "6.4 of 25.8 GB" in bar.accessibleName()
+    sizes = ("4.7 GB", "268 MB", "419 MB", "50 MB", "377 MB", "537 MB")
+    told = bar.accessibleDescription().split(", ")
+    assert all(part.endswith(size) for part, size in zip(told, sizes, strict=True))
+    assert bar.excess.isHidden()
+    assert not any(way.isVisible() for way in pane.memory.ways)
+    pane.form.context.slider.setValue(pane.form.context.slider.maximum())
+    assert pane.form.target.fields["n_ctx"].value() == CARD.n_ctx_train
+    assert pane.memory.isVisible()  # nothing flickers while it is worked out
+    qtbot.waitUntil(lambda: "2.1 GB" in bar.accessibleDescription())
+    assert pane.memory.bars == [bar]
+
+
+def test_the_way_of_a_rollback_is_shown_where_it_costs_something(pane: PairPane) -> None:
+    plan = plan_of(ModelParams("/m/7b.gguf"), None, free=24 * GIB)
+    told = pane.memory.going_back
+    pane.memory.details.toggle.setChecked(True)
+    for way in ("cells", "states", "none"):
+        pane.memory.show_plan(replace(plan, going_back=GoingBack(way, 9)))  # type: ignore[arg-type]
+        assert told.isVisible() == (way != "cells")
+        assert ("9" in told.text()) == (way == "states")
+    pane.memory.show_plan(plan)
+    assert not told.isVisible()
+
+
 # ---------------------------------------------------------------------------------- the memory
 
 
@@ -229,6 +262,23 @@ def test_what_does_not_fit_offers_ways_out(pane: PairPane, judge: FakeJudge, qtb
     pane.remedy_taken.connect(taken.append)
     lookups.button.click()
     assert [(remedy.draft, remedy.strategy) for remedy in taken] == [("", "suffix")]
+
+
+def test_every_device_has_a_bar_of_its_own(pane: PairPane, judge: FakeJudge, qtbot: QtBot) -> None:
+    def two(target: ModelParams, drafting: Drafting, *, free: int) -> MemoryPlan:
+        plan = plan_of(target, drafting, free=free, title="A card")
+        rest = DevicePlan("CPU", "Memory", Share(GIB), Share(), free, free, 0)
+        card = replace(plan.devices[0], device="CUDA0")
+        return replace(plan, devices=(card, rest), is_measured=False)
+
+    judge.make_plan = two
+    pick(pane, qtbot)
+    assert [bar.title.text() for bar in pane.memory.bars] == ["A card (CUDA0)", "Memory"]
+    assert not pane.memory.problem.isHidden(), "it is estimated"
+    judge.make_plan = plan_of
+    pane.form.target.fields["n_ctx"].setValue(1024)
+    qtbot.waitUntil(pane.memory.bars[1].isHidden)
+    assert pane.memory.problem.isHidden()
 
 
 def test_the_parts_are_distinguished_without_colours() -> None:
@@ -278,7 +328,7 @@ def test_the_context_reaches_to_what_the_model_was_trained_for_and_comes_back(
     ],
 )  # fmt: skip
 def test_the_prompt_cache_takes_a_part_of_what_is_left_and_never_makes_a_pair_unfit(
-    wanted: int, n_free: int, n_bytes: int
+    qtbot: QtBot, wanted: int, n_free: int, n_bytes: int
 ) -> None:
     plan = plan_of(ModelParams("t"), DraftModel(ModelParams("d")))
     device = plan.devices[0]
@@ -288,6 +338,12 @@ def test_the_prompt_cache_takes_a_part_of_what_is_left_and_never_makes_a_pair_un
     assert there.size == n_bytes
     assert kept.fits
     assert sum(part.size for part in parts_of(kept.devices[0])) <= kept.devices[0].free
+    bars = MemoryBar(), MemoryBar()
+    for bar, each in zip(bars, (plan, kept), strict=True):
+        qtbot.addWidget(bar)
+        bar.show_plan(each.devices[0])
+    if n_free >= 8 * GIB:  # where it is narrow, less is kept free
+        assert len({bar.figures.text() for bar in bars}) == 1, "it is not needed"
     assert plan.with_prompts(None) == plan
 
 
@@ -299,6 +355,22 @@ def test_what_lies_beyond_sliding_windows_is_taken_out_of_the_cache() -> None:
     assert sizes["Its cache"] == plan.target.kv - beyond
     assert sizes["More than its sliding windows"] == beyond
     assert sum(sizes.values()) == sum(part.size for part in parts_of(plan))
+
+
+@pytest.mark.parametrize(("free", "share"), [(7, 0.85), (4, None)])
+def test_what_finds_room_is_marked(
+    pane: PairPane, judge: FakeJudge, qtbot: QtBot, free: int, share: float | None
+) -> None:
+    judge.free = free * GIB
+    pick(pane, qtbot)
+    context = pane.form.context
+    assert ("18k" in context.words.text()) == (share is not None)
+    assert context.mark.share == (pytest.approx(share, abs=0.05) if share else None)
+    judge.make_plan = lambda target, drafting, *, free: plan_of(
+        replace(target, n_ctx=target.n_ctx or 1280), drafting, free=free
+    )
+    pane.form.target.fields["n_threads"].setValue(2)
+    qtbot.waitUntil(lambda: "1280" in context.words.text())  # an automatic one is made shorter
 
 
 # ------------------------------------------------------------------------------------ the form
@@ -328,6 +400,15 @@ def test_room_follows_from_the_cache_alone() -> None:
     assert room is not None
     assert plan_of(ModelParams("t", room), None, free=6 * GIB).fits
     assert not plan_of(ModelParams("t", room + 16), None, free=6 * GIB).fits
+
+
+def test_the_drafts_context_follows_the_targets(pane: PairPane, qtbot: QtBot) -> None:
+    pick(pane, qtbot)
+    assert wanted(pane).target == ModelParams(TARGET.reference)
+    assert wanted(pane).draft == ModelParams(DRAFT.reference)
+    for column, n_ctx in ((pane.form.target, 16384), (pane.form.draft, 2048)):
+        column.fields["n_ctx"].setValue(n_ctx)
+        assert wanted(pane).draft == ModelParams(DRAFT.reference, n_ctx)
 
 
 @pytest.mark.parametrize("pair", LOADED)
@@ -365,6 +446,9 @@ def test_values_that_do_not_go_together_are_an_obstacle(pane: PairPane, qtbot: Q
 def test_a_quantised_cache_on_a_processor_says_what_it_costs(pane: PairPane, qtbot: QtBot) -> None:
     pick(pane, qtbot)
     form, more = pane.form, pane.form.draft
+    cpu = DeviceInfo("CPU", "", "cpu", 1, 1)
+    gpu = DeviceInfo("CUDA0", "", "gpu", 1, 1)
+    form.show_engine(EngineDescribed("0", "", (cpu,)))
     assert form.cache_text.isHidden()
     more.fields["kv_type_k"].setCurrentText("q8_0")
     assert form.cache_text.text() == SLOW_CACHE
@@ -372,9 +456,14 @@ def test_a_quantised_cache_on_a_processor_says_what_it_costs(pane: PairPane, qtb
     assert form.cache_text.isHidden(), "there is no draft model"
     pane.show_picks(pane.picks.with_draft(DRAFT, uses_head=True))
     assert not form.cache_text.isHidden()
-    form.show_engine(structs.replace(GPU, devices=(*CPU.devices, *GPU.devices)))
+    form.show_engine(EngineDescribed("0", "", (cpu, gpu)))
     assert form.cache_text.isHidden(), "its cache is the GPU's"
     more.fields["n_gpu_layers"].setValue(0)
+    assert not form.cache_text.isHidden()
+    more.fields["kv_type_k"].setCurrentText("f16")
+    assert form.cache_text.isHidden()
+    form.show_engine(EngineDescribed("0", "", (cpu,)))
+    form.show_pair(Pair(ModelParams("", kv_type_v="q4_0")))
     assert not form.cache_text.isHidden()
 
 
@@ -399,6 +488,15 @@ def test_what_has_no_use_here_is_off_and_says_why(
     pane.show_picks(pane.picks.with_draft(None))
     assert form.target.fields["n_threads"].isEnabled()
     assert not form.draft.fields["n_threads"].isEnabled()
+
+
+def test_a_measured_speed_takes_the_place_of_an_estimate(
+    qtbot: QtBot, judge: FakeJudge, pane: PairPane
+) -> None:
+    judge.before = MeasuredPair(0.1, tuple(1 + 0.1 * n for n in range(12)), 0.01, 0.8)
+    pane.show_picks(Picks(target=TARGET, draft=DRAFT))
+    qtbot.waitUntil(lambda: "(measured)" in pane.verdict.sentence.text())
+    assert "About 10 tokens/s" in pane.verdict.sentence.text().replace("\u200b", "")
 
 
 @pytest.mark.qt_log_ignore("This plugin does not support")

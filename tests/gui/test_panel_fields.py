@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtGui import QAccessible, QGuiApplication
 
 from gui.fake_client import STATS
 from paceline.chat.presets import MAX_STOPS
 from paceline.engine.draft.strategy import strategy_named
-from paceline.gui.sampling.reply_form import StopField
+from paceline.gui.sampling.reply_form import EXAMPLES, StopField, judge
 from paceline.messages import TurnFinished
 from paceline.params import MAX_SEED, Strategy
 
@@ -133,6 +133,35 @@ def test_one_value_is_put_back(program: Program, qtbot: QtBot) -> None:
     assert sampling.focusWidget() is other.field
 
 
+def test_every_setting_teaches_its_range_and_default(program: Program) -> None:
+    model, card = program.speculation, program.window.panel.draft_settings
+    for info in model.infos:
+        model.choose(info.id)
+        assert len(card.fields) == len(info.parameters)
+        for parameter in info.parameters:
+            field = card.fields[parameter.name]
+            assert parameter.help in field.field.toolTip()
+            assert f"{parameter.default:g}" in field.field.toolTip()
+            spoken = QAccessible.queryAccessibleInterface(field.slider)
+            assert spoken.text(QAccessible.Text.Description) == field.slider.toolTip()
+            assert spoken.text(QAccessible.Text.Name)
+
+
+def test_an_example_can_be_used_and_taken_back(program: Program) -> None:
+    card = program.window.panel.sampling.form
+    assert card.tools.isHidden()
+    for form, at in (("schema", 2), ("grammar", 3)):
+        card.form_choice.setCurrentIndex(at)
+        assert card.problem.isHidden(), "nothing was typed yet"
+        card.editor.setPlainText("mine")
+        card.example.click()
+        assert card.editor.toPlainText() == EXAMPLES[form]
+        assert judge(form, EXAMPLES[form]) == ""  # type: ignore[arg-type]
+        assert card.problem.isHidden()
+        card.editor.undo()
+        assert card.editor.toPlainText() == "mine"
+
+
 # -------------------------------------------------------------------------------- form and length
 
 
@@ -169,3 +198,15 @@ def test_json_that_was_cut_is_reported(
     errors = program.window.chat_pane.errors
     assert errors.isHidden() is not is_told
     assert ("1024" in errors.text.text()) == (is_told and reason == "length")
+
+
+def test_cutting_is_one_truth_with_the_settings_dialog(program: Program) -> None:
+    cuts, preference = (
+        program.window.panel.sampling.cuts,
+        program.settings.setting("cuts_long_chats"),
+    )
+    assert cuts.isChecked()
+    for change, is_on in ((cuts.click, False), (lambda: preference.set_value(True), True)):
+        change()
+        assert (cuts.isChecked(), preference.value) == (is_on, is_on)
+        assert program.next_reply.options().cuts is is_on

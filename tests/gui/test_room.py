@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 import datetime
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from PySide6.QtCore import QLocale, QTranslator
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtCore import QEvent, QLocale, QPoint, QTranslator
+from PySide6.QtGui import QGuiApplication, QHelpEvent
 from PySide6.QtWidgets import QApplication, QScrollArea
 
+from gui.clocks import let_pass
 from gui.fake_client import STATS, FakeClient, plain_step, step_of
 from paceline import paths
 from paceline.chat.advice import Advice
+from paceline.engine.draft import grammar_drafter
 from paceline.engine.draft.strategy import strategy_named
 from paceline.gui.conversations.model import ChatGroups
+from paceline.gui.kit import labels
 from paceline.gui.kit.labels import (
     MAX_UNBROKEN_LETTERS,
     ZERO_WIDTH_SPACE,
     BreakingLabel,
+    ElidedLabel,
     with_soft_breaks,
     without_soft_breaks,
 )
@@ -50,6 +55,29 @@ def test_soft_breaks_change_nothing_that_is_seen(text: str) -> None:
     assert all(len(piece) <= MAX_UNBROKEN_LETTERS for piece in pieces)
     if all(len(word) <= 12 for word in text.split()):
         assert broken == text, "short words stay whole"
+
+
+def test_a_name_that_is_cut_off_has_an_ellipsis_and_is_shown_on_hover(
+    qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[str] = []
+    tips = SimpleNamespace(showText=lambda _at, text, _widget: told.append(text))
+    monkeypatch.setattr(labels, "QToolTip", tips)
+    label = ElidedLabel(400)
+    qtbot.addWidget(label)
+    label.setText("a name with a few words")
+    label.resize(label.sizeHint())
+    label.show()
+    asked = QHelpEvent(QEvent.Type.ToolTip, QPoint(4, 4), QPoint(4, 4))
+    label.event(asked)
+    assert (label.shown_text, told) == (label.text(), [])
+    font = label.font()
+    font.setPixelSize(2 * label.fontInfo().pixelSize())
+    label.setFont(font)
+    assert "…" in label.shown_text
+    assert label.fontMetrics().horizontalAdvance(label.shown_text) <= label.width()
+    label.event(asked)
+    assert told == [label.text()]
 
 
 @pytest.mark.grid(short=3)
@@ -152,6 +180,25 @@ def language(request: pytest.FixtureRequest, qapp: QApplication) -> Iterator[str
         qapp.removeTranslator(translator)
     QLocale.setDefault(QLocale.c())
     look.changed.emit(look.theme)  # what was dressed meanwhile, such as the shared window's plot
+
+
+def test_the_context_is_counted_while_a_reply_grows(program: Program, client: FakeClient) -> None:
+    program.chat.send("Hello?")
+    client.start_turn()
+    client.emit(step_of("x", 0))
+    client.emit(step_of("y", 1))
+    let_pass(program.context_meter)
+    assert program.window.chat_pane.composer.meter.toolTip().startswith("14 of 2,048")
+
+
+def test_forced_tokens_of_a_grammar_are_no_strategy(program: Program, client: FakeClient) -> None:
+    program.speculation.use(strategy_named("draft"))
+    program.chat.send("Hello?")
+    client.start_turn()
+    client.emit(step_of("x", 0))
+    client.emit(step_of("x", 1, drafter=grammar_drafter.INFO.id))
+    client.finish_turn("xx")
+    assert program.live.headline.sentence.startswith(grammar_drafter.INFO.title)
 
 
 def test_a_chat_without_a_time_stands_last_and_under_no_month() -> None:

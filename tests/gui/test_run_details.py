@@ -7,20 +7,25 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from msgspec import structs
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QLabel, QWidget
 
-from gui.fake_client import STATS, plain_step, step_of
+from gui.fake_client import STATS, perhaps, plain_step, step_of, undrafted, without_plain
 from paceline.chat.sameness import CannotCompare, Differs, Same
 from paceline.gui.run import run_words
+from paceline.gui.run.cards import FiguresCard
+from paceline.gui.run.difference_view import DifferenceView
 from paceline.gui.run.drafters_card import DraftersCard, judged_by_place
 from paceline.gui.run.sameness import SamenessWords, result_words
+from paceline.gui.state.figures import kernel_words, model_rows
 from paceline.gui.state.metrics import StepMetrics
 from paceline.gui.state.sources import Sources
 from paceline.messages import (
     DrafterStats,
+    KernelUse,
+    TurnStats,
 )
 from paceline.params import Prompting
-from paceline.run_record import RunError, RunRecord
+from paceline.run_record import ModelRecord, RunError, RunRecord
 
 if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
@@ -55,6 +60,17 @@ def test_a_reply_without_figures_has_those_of_its_steps() -> None:
     assert accepted == "67\u202f%"
     assert tokens == "9"
     assert values(replace(FAILED, steps=())) == [""] * 6
+
+
+def test_a_loss_is_not_reported_in_the_first_replies() -> None:
+    slow = structs.replace(STATS, plain_tokens_per_s=60.0, plain_low=55.0, plain_high=65.0)
+    record = replace(RECORD, stats=slow)
+    assert run_words.figures(record)[2].tone == "loss"
+    assert run_words.plain_words(record)
+    hidden = run_words.figures(record, judges=False)
+    assert (hidden[1].value, hidden[2].value, hidden[2].tone) == ("", "", None)
+    assert run_words.plain_words(record, judges=False) == ""
+    assert run_words.figures(RECORD, judges=False) == run_words.figures(RECORD)
 
 
 def test_plain_decoding_is_an_estimate_and_says_from_what() -> None:
@@ -114,6 +130,26 @@ def test_a_continued_reply_has_the_figures_of_its_last_part_alone() -> None:
         record, stats=structs.replace(STATS, n_generated=0), first_token_s=None, n_parts=3
     )
     assert run_words.times(nothing).verify_s == 0.0, "it was stopped before its first token"
+
+
+def test_the_kernels_that_computed_are_reported_where_known() -> None:
+    assert "Kernels" not in dict(run_words.settings_rows(RECORD))
+    assert "Kernels" not in dict(run_words.settings_rows(FAILED))
+    uses = [("q4_K", "own"), ("f32", "stock"), ("q6_K", "own"), ("attention", "own")]
+    stats = structs.replace(STATS, kernels=tuple(KernelUse(kind, by) for kind, by in uses))  # type: ignore[arg-type]
+    rows = dict(run_words.settings_rows(replace(RECORD, stats=stats)))
+    assert rows["Kernels"] == "own (Q4_K, Q6_K, attention); llama.cpp's (F32)"
+    assert kernel_words((KernelUse("f16", "stock"),)) == "llama.cpp's (F16)"
+
+
+def test_a_model_is_described_as_far_as_it_is_known() -> None:
+    model = ModelRecord("x", "x.gguf", description="llama 256M Q8_0", n_params=17_300_000)
+    rows = dict(model_rows(replace(model, size_bytes=3 << 30, n_threads=2)))
+    assert rows["Model"] == "llama Q8_0, 3.2 GB"
+    assert rows["Parameters"] == "17.3 M"
+    assert rows["Threads"] == "2 for one token, 2 for more"
+    assert "Fingerprint" not in rows
+    assert "Context" not in rows
 
 
 def changed(words: SamenessWords) -> list[tuple[str, ...]]:
@@ -187,6 +223,19 @@ def test_tokens_are_seen_whatever_they_are(
     assert changed(result_words(replace(DIFFERS, expected=expected, found=found))) == [sides]
 
 
+@pytest.mark.parametrize(("expected", "found"), [("    ", "        "), ("\t", " "), ("  x", " x")])
+def test_tokens_that_differ_in_blanks_alone_look_different(
+    qtbot: QtBot, expected: str, found: str
+) -> None:
+    view = DifferenceView()
+    qtbot.addWidget(view)
+    words = result_words(replace(DIFFERS, expected=expected, found=found))
+    assert words.difference is not None
+    view.show_difference(words.difference)
+    reply, plain = filter(None, view.toPlainText().splitlines())
+    assert reply != plain
+
+
 def test_the_name_of_a_drafter_from_another_program_is_no_markup(qtbot: QtBot) -> None:
     sources = Sources()
     theirs = DrafterStats("<b>theirs</b>", 1, 9, 9, 0.0, 0.1, 0.0, 9, 4, 9, 4, (4,))
@@ -197,3 +246,29 @@ def test_the_name_of_a_drafter_from_another_program_is_no_markup(qtbot: QtBot) -
     card.show_run(record, StepMetrics(sources))
     ((name, *_),) = card.cells
     assert name.text().endswith("&lt;b&gt;theirs&lt;/b&gt;")
+
+
+@pytest.mark.parametrize(
+    ("stats", "shown", "tone"),
+    [
+        (STATS, ["41.2", "≈ 21.6", "1.9×", "71\u202f%", "0.4", "100"], "gain"),
+        (perhaps(), ["41.2", "", "≈ 1×", "71\u202f%", "0.4", "100"], "even"),
+        (undrafted(), ["41.2", "", ""], None),
+        (without_plain(), ["41.2", "", ""], None),
+        (structs.replace(STATS, plain_low=None), ["41.2", "", ""], None),
+    ],
+)
+def test_a_ratio_is_shown_where_drafts_and_plain_decoding_are_known(
+    qtbot: QtBot, stats: TurnStats, shown: list[str], tone: str | None
+) -> None:
+    record = replace(RECORD, stats=stats)
+    assert values(record)[: len(shown)] == shown
+    assert run_words.figures(record)[2].tone == tone
+    assert run_words.plain_words(record), "why, or from what it is estimated"
+    card = FiguresCard()
+    qtbot.addWidget(card)
+    card.show_record(record)
+    texts = [label.text() for label in card.findChildren(QLabel) if not label.isHidden()]
+    is_shown = any("≈ 21.6" in text for text in texts)
+    assert is_shown == (stats is STATS), "what is not known takes no room"
+    assert "–" not in texts

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 import io
 import json
 from pathlib import Path
@@ -19,6 +20,7 @@ from paceline.chat.sameness import CannotCompare, Differs, Same
 from paceline.gui.kit.background import Slices
 from paceline.gui.kit.notices import Notice
 from paceline.gui.plot.speed_plot import SpeedPlot
+from paceline.messages import TurnStarted
 from paceline.run_record import RunRecord, record_from_json
 
 if TYPE_CHECKING:
@@ -28,6 +30,8 @@ if TYPE_CHECKING:
 
     from paceline.gui.program import Program
     from paceline.gui.run.dialog import RunDialog
+    from paceline.hosting.broker import Priority, Ticket
+    from paceline.messages import Command, Event
 
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
 
@@ -78,7 +82,9 @@ def press_verify(program: Program, qtbot: QtBot, dialog: RunDialog) -> object:
     return program.runs.results.get(message_id)
 
 
-def shows_what_the_engine_measured(program: Program, dialog: RunDialog, target_path: Path) -> None:
+def shows_what_the_engine_measured(
+    program: Program, qtbot: QtBot, dialog: RunDialog, target_path: Path, draft_path: Path
+) -> None:
     stats = record_of(program).stats
     assert stats is not None
     page = dialog.reply_page
@@ -98,6 +104,13 @@ def shows_what_the_engine_measured(program: Program, dialog: RunDialog, target_p
     assert models["File"] == target_path.name
     assert models["Fingerprint"] == fingerprint_of(target_path)
     assert not page.problem.isVisible()
+    card = page.models["draft"]
+    assert not card.value.isVisible()
+    card.button.click()  # its hash is computed on demand
+    expected = hashlib.sha256(draft_path.read_bytes()).hexdigest()
+    qtbot.waitUntil(lambda: record_of(program).draft.sha256 == expected)  # type: ignore[union-attr]
+    assert card.button.isHidden()
+    assert card.value.text().replace("\u200b", "") == expected
 
 
 def is_exported(program: Program, qtbot: QtBot, dialog: RunDialog, folder: Path) -> None:
@@ -128,10 +141,26 @@ def exported(program: Program, qtbot: QtBot, plot: SpeedPlot, file: Path) -> lis
     return list(csv.DictReader(io.StringIO(file.read_text())))
 
 
-def is_the_same_without_drafts(program: Program, qtbot: QtBot, dialog: RunDialog) -> None:
+def is_the_same_without_drafts(
+    program: Program, qtbot: QtBot, dialog: RunDialog, monkeypatch: pytest.MonkeyPatch
+) -> None:
     before = program.shown.conversation
     n_tokens = record_of(program).stats.n_generated  # type: ignore[union-attr]
-    assert press_verify(program, qtbot, dialog) == Same(n_tokens)
+    begun: list[TurnStarted] = []
+    request = program.context.client.request
+
+    def heard(command: Command, priority: Priority, on_event: Callable[[Event], None]) -> Ticket:
+        def hear(event: Event) -> None:
+            if isinstance(event, TurnStarted):
+                begun.append(event)
+            on_event(event)
+
+        return request(command, priority, hear)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(program.context.client, "request", heard)
+        assert press_verify(program, qtbot, dialog) == Same(n_tokens)
+    assert begun[-1].n_reused == 0, "as for the reply, whose prompt is in the context by now"
     assert str(n_tokens) in dialog.strip.verdict.text()
     assert dialog.verify.isEnabled()
     assert program.shown.conversation == before  # the chat knows nothing of it
@@ -192,13 +221,15 @@ def test_the_run_of_a_real_reply_is_shown_exported_and_checked(
     qtbot: QtBot,
     tmp_path: Path,
     target_path: Path,
+    draft_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     reply_to(real, qtbot, "Name the days of the week, twice.")
     real.window.actions_.run.trigger()
     dialog = filled(real, qtbot)
-    shows_what_the_engine_measured(real, dialog, target_path)
+    shows_what_the_engine_measured(real, qtbot, dialog, target_path, draft_path)
     is_exported(real, qtbot, dialog, tmp_path)
-    is_the_same_without_drafts(real, qtbot, dialog)
+    is_the_same_without_drafts(real, qtbot, dialog, monkeypatch)
     a_forged_token_is_found(real, qtbot, dialog)
     # A check can be stopped, and ends with the dialog.
     message_id = record_of(real).message_id

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QSignalSpy
+from PySide6.QtWidgets import QLabel
 
 from gui.loading_world import LoadingWorld, loading_world
 from paceline.chat.pair import Pair
@@ -16,17 +17,19 @@ from paceline.engine.draft.lookups.prompt_lookup import PromptLookup
 from paceline.engine.draft.strategy import strategy_named, strategy_text
 from paceline.gui.speculation.strategy_picker import StrategyPicker
 from paceline.gui.state.speculation import GROUPS, USUAL_CHAINS, SpeculationModel, choice_of
-from paceline.messages import LoadPair, ModelParams
+from paceline.messages import LoadPair, ModelParams, StartTurn, Tune
 from paceline.params import TargetHead
+from strategies import strategy
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from pytestqt.qtbot import QtBot
 
     from gui.fake_client import FakeClient
     from paceline.gui.program import Program
+    from paceline.gui.speculation.draft_settings import DraftSettings
     from paceline.gui.speculation.strategy_picker import StrategyMenu
 
 # Popups and dialogs are windows, about which the offscreen platform has regrets.
@@ -129,6 +132,51 @@ def test_the_first_list_has_four_entries_and_the_second_all(
     assert not menu.isVisible()
 
 
+def test_an_entry_remembers_what_was_used_of_it(
+    picker: StrategyPicker, model: SpeculationModel
+) -> None:
+    model.choose("ngram-simple")
+    model.choose(CHAIN)
+    picker.chooser.click()
+    assert picker.menu.listed() == ["auto", "draft", "ngram-simple", "off", ""]
+    choose(picker.menu, "ngram-simple")
+    assert model.current.name == "ngram-simple"
+
+
+def test_the_list_is_used_by_keys_alone(
+    picker: StrategyPicker, model: SpeculationModel, qtbot: QtBot
+) -> None:
+    model.choose("prompt-lookup")
+    qtbot.keyClick(picker.chooser, Qt.Key.Key_Down)
+    assert picker.menu.isVisible()
+    qtbot.keyClick(picker.menu, Qt.Key.Key_Escape)
+    assert not picker.menu.isVisible()
+    open_all(picker)
+    qtbot.keyClicks(picker.menu.search, "n-gram")
+    found = picker.menu.listed()
+    assert len(found) > 2
+    qtbot.keyClick(picker.menu.search, Qt.Key.Key_Down)
+    qtbot.keyClick(picker.menu.search, Qt.Key.Key_Escape)
+    assert not picker.menu.isVisible()
+    assert model.current.name == "prompt-lookup"
+    open_all(picker)
+    qtbot.keyClicks(picker.menu.search, "n-gram")
+    qtbot.keyClick(picker.menu.search, Qt.Key.Key_Down)
+    qtbot.keyClick(picker.menu.search, Qt.Key.Key_Return)
+    assert model.current.name == found[1]
+
+
+def test_the_list_gives_title_id_and_use_to_screen_readers(
+    picker: StrategyPicker, model: SpeculationModel
+) -> None:
+    model.choose("prompt-lookup")
+    open_all(picker)
+    info = registry.find("prompt-lookup")
+    assert words(picker.menu, info.id) == f"{info.title} (prompt-lookup). {info.summary}"
+    assert picker.menu.list.currentRow() == picker.menu.listed().index(info.id)
+    assert picker.chooser.accessibleName() == f"Drafts: Lookups {info.title}"
+
+
 # -------------------------------------------------------------------------- without a draft model
 
 
@@ -177,6 +225,25 @@ def test_a_draft_model_that_is_wanted_is_asked_for_and_then_used(
         actions.demo_pair.trigger()
         client.finish_load()
         assert (program.speculation.current.name == "draft") is is_chosen
+
+
+def test_an_entry_means_what_can_be_used(qtbot: QtBot) -> None:
+    names = ("off", "draft", "prompt-lookup", "ngram-simple")
+    model = SpeculationModel([registry.find(name) for name in names])
+    picker = StrategyPicker(model)
+    qtbot.addWidget(picker)
+    model.set_drafter("")
+    picker.chooser.click()
+    assert picker.menu.listed() == ["draft", "prompt-lookup", "off", ""]
+    picker.menu.hide()
+
+
+@pytest.fixture
+def own_window(make_program: Callable[..., Program], client: FakeClient) -> Program:
+    """A window of its own: its lists keep the chains that were used."""
+    program = make_program()
+    client.finish_load()
+    return program
 
 
 @pytest.fixture
@@ -263,6 +330,39 @@ def test_the_chosen_texts_settings_count_before_the_others(qapp: object) -> None
     assert model.text == "prompt-lookup+draft:draft.n_max=4"
     model.choose("draft")
     assert model.text == "draft:n_max=4"
+
+
+def _titles_in(settings: DraftSettings, titles: list[str]) -> list[str]:
+    """Return those of these titles that are shown above settings, from the top."""
+    shown = [label.text() for label in settings.findChildren(QLabel) if label.isVisibleTo(settings)]
+    return [title for title in shown if title in titles]
+
+
+def test_every_drafter_of_a_chain_has_its_section_and_a_long_title_is_not_cut(
+    own_window: Program, client: FakeClient, qtbot: QtBot
+) -> None:
+    program = own_window
+    picker = program.window.panel.picker
+    qtbot.wait(20)
+    low, title = picker.chooser.height(), picker.chooser.title
+    program.speculation.choose("ngram-map-k+ngram-simple+prompt-lookup+draft")
+    qtbot.waitUntil(lambda: title.height() >= title.heightForWidth(title.width()))
+    assert picker.chooser.height() > low
+    program.speculation.choose(CHAIN)
+    program.window.panel.open_only(("details",))
+    settings = program.window.panel.draft_settings
+    chain = [registry.find(name).title for name in CHAIN.split("+")]
+    qtbot.waitUntil(lambda: _titles_in(settings, chain) == chain)
+    program.chat.send("Hello?")
+    assert client.last(StartTurn).strategy == strategy(CHAIN)
+    client.start_turn()
+    settings.fields["prompt-lookup.n_pred"].field.setValue(5)
+    settings.fields["draft.n_max"].field.setValue(6)
+    wanted = Tune(strategy(f"{CHAIN}:prompt-lookup.n_pred=5:draft.n_max=6"))
+    qtbot.waitUntil(lambda: client.all(Tune) == [wanted])
+    program.speculation.choose("draft")
+    qtbot.waitUntil(lambda: _titles_in(settings, chain) == [])
+    assert program.window.panel.draft_settings.fields["n_max"].value == 6
 
 
 def test_choosing_the_same_again_emits_no_signal(model: SpeculationModel) -> None:
