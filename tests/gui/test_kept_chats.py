@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from PySide6.QtCore import QMimeData, Qt
+from PySide6.QtWidgets import QToolButton
 
 from gui.clocks import let_pass
 from gui.fake_client import FakeClient
@@ -188,6 +189,37 @@ def test_a_reply_that_was_cut_off_by_the_programs_end_keeps_its_text_and_can_con
     assert view.findChildren(ReplyFooter)[0].stats.isVisibleTo(second.chat)
 
 
+def test_a_reply_of_the_real_engine_comes_back_token_by_token(
+    make_real: Callable[..., Program], paceline_home: Path, qtbot: QtBot
+) -> None:
+    file = paceline_home / "data" / "chats.db"
+    first = make_real("thread", chats_file=file, max_tokens=24)
+    first.start()
+    assert first.chat.send("What is a list?")
+    qtbot.waitUntil(lambda: first.session.active is None, timeout=60_000)
+    path = first.shown.conversation.path()
+    told = first.shown.full_reply(path[1].message_id)
+    first.settings.save()
+    opened = first.settings.settings.window
+    first.window.close()
+    second = make_real("thread", chats_file=file, window=opened)
+    second.conversations.start(opened.open_conversation, second.storage.leftovers)
+    assert second.shown.conversation.path() == path
+    kept = second.shown.full_reply(path[1].message_id)
+    assert told is not None
+    assert kept is not None
+    # Times are kept in microseconds.
+    assert [(t.token, t.source, t.position, t.text_end) for t in kept.traces] == [
+        (t.token, t.source, t.position, t.text_end) for t in told.traces
+    ]
+    assert [s.drafted for s in kept.steps] == [s.drafted for s in told.steps]
+    assert kept.stats == told.stats
+    assert kept.text == path[1].text != ""
+    assert kept.target is not None
+    assert kept.target.n_ctx > 0
+    assert kept.engine_version
+
+
 # ------------------------------------------------------------------------------- unsent text
 
 
@@ -228,26 +260,92 @@ def test_what_was_written_and_not_sent_stays_with_its_chat(
         assert archive.load(sent).path()[0].attachments == (file,)
 
 
+def test_a_chat_is_left_and_found_at_the_same_place_and_a_hit_opens_its_message(
+    program: Program, client: FakeClient, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(message_pages, "FIRST_PAINT_S", 60)
+    chat, sidebar = program.window.chat_pane.chat, program.window.sidebar
+    for number in range(6):
+        ask(program, client, f"Question {number}", f"{LONG}needle{number}")
+    first, near, wanted = program.shown.id, message(program, 2), message(program, 5)
+    chat.go_to(near)
+    qtbot.waitUntil(lambda: bool(chat.place().message_id))
+    place = chat.place()
+    program.shown.new()
+    program.shown.show(first)
+    assert chat.place() == place
+    program.shown.new()
+    sidebar.search.setText("needle2")
+    sidebar.search.emit_now()
+    (hit,) = program.session.conversations.search("needle2")
+    assert (hit.conversation_id, hit.message_id) == (first, wanted)
+    sidebar.finder.hit_chosen.emit(hit.conversation_id, hit.message_id, ("needle2",))
+    assert program.shown.id == first
+    view = view_of(program, 5)
+    qtbot.waitUntil(lambda: view.isVisible() and not view.visibleRegion().isEmpty())
+
+
+def test_a_branch_is_a_chat_that_is_marked_and_leads_back(
+    program: Program, client: FakeClient
+) -> None:
+    chat = program.window.chat_pane.chat
+
+    def mark() -> QToolButton | None:
+        """Find what says where the shown chat was branched; it is said in one place."""
+        buttons = [b for b in chat.findChildren(QToolButton) if b.isVisibleTo(chat)]
+        found = [b for b in buttons if "Branched" in b.text()]
+        assert len(found) < 2
+        return found[0] if found else None
+
+    ask(program, client, "One", "First")
+    ask(program, client, "Two", "2")
+    original = program.shown.id
+    chat.branch_requested.emit(message(program, 1))
+    assert (replies(program), titles(program)) == (["First"], ["One", "One (2)"])
+    assert view_of(program, 1).drafters
+    branch = program.shown.id
+    ask(program, client, "Three", "3")
+    found = mark()
+    assert found is not None
+    assert view_of(program, 1).isAncestorOf(found)
+    rows = program.window.sidebar.finder.list.model()
+    tips = [str(rows.index(at, 0).data(Qt.ItemDataRole.ToolTipRole)) for at in range(3)]
+    assert [("Branch of “One”" in tip) for tip in tips].count(True) == 1
+    found.click()
+    assert program.shown.id == original
+    assert replies(program) == ["First", "2"]
+    program.session.remove(original)
+    program.shown.show(branch)
+    found = mark()
+    assert found is not None
+    assert "“One”" not in found.text()
+    found.click()
+    assert program.shown.id == branch, "the original was deleted"
+
+
 # ------------------------------------------------------------------------- deleting, privacy
 
 
 def test_only_the_last_deletion_can_be_undone_and_not_for_ever(
-    program: Program, client: FakeClient, monkeypatch: pytest.MonkeyPatch
+    program: Program, client: FakeClient
 ) -> None:
-    ids, sidebar, purged = [], program.window.sidebar, list[str]()
-    monkeypatch.setattr(program.session.conversations, "purge", purged.append)
+    ids, sidebar = [], program.window.sidebar
     for text in ("One", "Two"):
         program.shown.new()
         ask(program, client, text, text)
         ids.append(program.shown.id)
     for conversation_id in ids:
         sidebar.delete_requested.emit(conversation_id)
+        assert not sidebar.undo_bar.isHidden()
+    assert titles(program) == []
+    assert client.all(Remember)[-2:] == [Remember(deleted) for deleted in ids]
     sidebar.undo_bar.wanted.emit()
-    assert titles(program) == ["Two"]
+    assert (titles(program), replies(program)) == (["Two"], ["Two"])
+    assert client.last(Remember) == Remember(ids[1], ("Two", "Two"))
     sidebar.delete_requested.emit(ids[1])
     assert let_pass(program.conversations, UNDO_MS)
     assert sidebar.undo_bar.isHidden()
-    assert purged == ids
+    assert program.storage.store.gone(ids) == frozenset(ids)
 
 
 def test_what_was_deleted_goes_for_good_unless_another_window_takes_it_back(

@@ -23,6 +23,7 @@ from PySide6.QtWidgets import (
 )
 
 from paceline.chat.exchange.reading import read_chats
+from paceline.gui.chat.markdown.view import MessageView
 from paceline.gui.chat.messages.message_actions import SiblingSwitch
 from paceline.gui.chat.messages.reply_view import ReplyView
 from paceline.gui.chat.messages.user_bubble import UserBubble
@@ -252,13 +253,25 @@ def test_first_run_to_export_by_keys_alone(qtbot: QtBot, story: Story, tmp_path:
     # What was written is the whole tree: both questions, three replies, and how each came about.
     (exported,) = read_chats(file.read_bytes(), file.name).whole
     assert exported.conversation.settings == settings
-    tree, current = exported.conversation.messages, program.shown.conversation.messages
-    assert sorted(m.text for m in tree.values()) == sorted(m.text for m in current.values())
-    assert len(exported.records) == story.n_replies() == 3
+    tree, current = exported.conversation, program.shown.conversation
+    assert [m.text for m in tree.path()] == [m.text for m in current.path()]
+    assert sorted(m.text for m in tree.messages.values()) == sorted(
+        m.text for m in current.messages.values()
+    )
+    replies = [m for m in tree.messages.values() if m.role == "assistant"]
+    assert len(replies) == 3
+    for reply in replies:
+        record = exported.records[reply.message_id]
+        streamed = "".join(step.text for step in record.steps)
+        assert streamed
+        assert reply.text.startswith(streamed)  # the end may have been held back
+        assert record.stats is not None
+        assert record.stats.n_generated == sum(len(step.tokens) for step in record.steps)
 
 
 def test_a_reply_is_worked_with_by_keys_alone(qtbot: QtBot, story: Story) -> None:
     program, keys = story.program, Keyboard(qtbot)
+    composer, bar = program.window.chat_pane.composer.edit, program.window.chat_pane.find_bar
     keys.write("What does len do?")
     keys.press(Qt.Key.Key_Return)
     story.wait(lambda: len(story.texts()) == 2 and not story.is_writing())
@@ -280,10 +293,47 @@ def test_a_reply_is_worked_with_by_keys_alone(qtbot: QtBot, story: Story) -> Non
     keys.press(Qt.Key.Key_A, CONTROL)
     keys.write("It counts a needle,")
     keys.press(Qt.Key.Key_Return)
-    keys.write("then more needles.")
+    keys.write("then $n$ needles.")
     keys.press(Qt.Key.Key_Return, CONTROL)
     story.wait(lambda: story.n_replies() == 3)
-    assert story.texts()[1] == "It counts a needle,\nthen more needles."
+    assert story.texts()[1] == "It counts a needle,\nthen $n$ needles."
+
+    # Its mathematics is set.
+    shown = program.window.chat_pane.chat
+    story.wait(
+        lambda: any(
+            [placed.source for placed in view.content.formulas] == ["$n$"]
+            for view in shown.findChildren(MessageView)
+        )
+    )
+
+    # Compare it with the version before: from difference to difference, and back.
+    keys.press(Qt.Key.Key_L, CONTROL)
+    keys.press(Qt.Key.Key_D, CONTROL | SHIFT)
+    dialog = program.versions.dialog
+    assert dialog is not None
+    story.wait(lambda: "difference" in dialog.summary.text())
+    keys.press(Qt.Key.Key_F3)
+    story.wait(lambda: dialog.summary.text().startswith("Difference 1 of"))
+    QTest.keyClick(keys.place, Qt.Key.Key_Escape)
+    story.wait(lambda: program.versions.dialog is None)
+    program.window.activateWindow()  # as a window manager does
+    story.wait(lambda: QApplication.focusWidget() is composer)
+
+    # Find in the chat: forwards, backwards, and the keyboard comes back.
+    keys.press(Qt.Key.Key_L, CONTROL)
+    keys.press(Qt.Key.Key_F, CONTROL)
+    assert keys.place is bar.field
+    keys.write("needle")
+    story.wait(lambda: bar.count.text() == "1 of 2")
+    keys.press(Qt.Key.Key_Return)
+    assert bar.count.text() == "2 of 2"
+    keys.press(Qt.Key.Key_Return, SHIFT)
+    keys.press(Qt.Key.Key_F3)
+    assert bar.count.text() == "2 of 2"
+    keys.press(Qt.Key.Key_Escape)
+    assert bar.isHidden()
+    assert keys.place is composer
 
     # Branch, and back to where it came from.
     original = program.shown.id
@@ -291,3 +341,12 @@ def test_a_reply_is_worked_with_by_keys_alone(qtbot: QtBot, story: Story) -> Non
     assert program.shown.conversation.title == "What does len do? (2)"
     act("Branched here from “What does len do?”")
     assert program.shown.id == original
+
+    # Delete the question with all its replies, and bring them back.
+    act("Delete this message and what follows it")
+    story.wait(lambda: story.n_replies() == 0)
+    keys.press(Qt.Key.Key_L, CONTROL)
+    keys.go_to_name("Undo", back=True)
+    keys.press(Qt.Key.Key_Space)
+    story.wait(lambda: story.n_replies() == 3)
+    assert story.texts()[1] == "It counts a needle,\nthen $n$ needles."

@@ -58,6 +58,18 @@ def test_a_long_paste_is_a_file_and_what_was_written_stays(composer: Composer, t
     assert not composer.offer.isVisible()
 
 
+def test_long_pastes_are_sent_as_files_of_the_message(composer: Composer, qtbot: QtBot) -> None:
+    paste(composer.edit, LETTERS)
+    paste(composer.edit, LINES)
+    files = composer.attachments
+    assert [file.name for file in files] == ["pasted.txt", "pasted-2.txt"]
+    qtbot.keyClicks(composer.edit, "why?")
+    with qtbot.waitSignal(composer.message_submitted) as caught:
+        qtbot.keyClick(composer.edit, Qt.Key.Key_Return)
+    assert caught.args == ["why?", files]
+    assert (composer.text, composer.attachments) == ("", ())
+
+
 def test_undo_takes_back_what_was_pasted_last(composer: Composer, qtbot: QtBot) -> None:
     undo = Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier
     qtbot.keyClicks(composer.edit, "ab")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -9,23 +10,27 @@ from typing import TYPE_CHECKING
 import pytest
 from PySide6.QtCore import QPoint
 from PySide6.QtGui import QAccessible
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QLabel, QWidget
 
 from gui.fake_client import FakeClient
 from gui.shared_window import USUAL
 from paceline.gui.chat.messages.reply_view import ReplyView
 from paceline.gui.kit.notices import Notifications
+from paceline.gui.look.current import look
 from paceline.messages import (
     DropStates,
+    EngineDied,
     LoadPair,
     LoadProgressed,
     PrefillProgressed,
     StartTurn,
     StateOwner,
     StateStorage,
+    TurnFailed,
     TurnStarted,
 )
 from paceline.params import file_of
+from paceline.settings import load_settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -62,6 +67,44 @@ def test_a_long_wait_for_the_first_token_is_shown_and_runs_down(
     view.flush()
     tips = [widget.toolTip() for widget in view.findChildren(QWidget)]
     assert any("ChatML is used." in tip for tip in tips), "a note stands with the figures"
+
+
+def test_a_model_without_marks_may_write_of_them_while_it_writes(
+    program: Program, client: FakeClient
+) -> None:
+    text = "Three tags:\n<think>\n<reasoning>\n</think>\nand more."
+    program.chat.send("Which tags?")
+    client.emit(TurnStarted(10, 0, 7, knows_marks=False))
+    (view,) = replies(program)
+    for go_on in (client.step, client.finish_turn):
+        go_on(text)
+        view.flush()
+        assert not view.parts.reasoning
+
+
+@pytest.mark.parametrize(
+    "event", [TurnFailed("decode", "It broke.", "Load again."), EngineDied("It broke.", "Again.")]
+)
+def test_a_reply_that_fails_keeps_its_text_and_says_why(
+    program: Program, client: FakeClient, event: TurnFailed | EngineDied
+) -> None:
+    program.chat.send("Hello?")
+    client.start_turn()
+    client.step("Half", 0)
+    client.emit(event)
+    (view,) = replies(program)
+    assert view.plain_text == "Half"
+    errors = program.window.chat_pane.errors
+    if isinstance(event, TurnFailed):
+        assert any("It broke." in label.text() for label in view.findChildren(QLabel))
+    else:
+        assert "It broke." in errors.text.text()
+        assert program.pair.state.status == "dead"
+        n_loads = len(client.all(LoadPair))
+        errors.action.click()
+        assert len(client.all(LoadPair)) == n_loads + 1
+        client.finish_load()
+    assert program.chat.send("Again?")
 
 
 # ------------------------------------------------------------------------------------------ models
@@ -110,6 +153,57 @@ def test_panes_give_way_in_a_narrow_window_and_come_back(
         assert pane.width() >= 320
         qtbot.waitUntil(lambda: edges(replies(program)[-1]) == edges(pane.composer))
     assert window.panel.width() < 420
+
+
+def test_a_pane_that_is_asked_for_is_shown_in_a_narrow_window_too(
+    program: Program, qtbot: QtBot
+) -> None:
+    window, panes = program.window, program.window.panes
+    window.resize(640, 700)
+    for name, other in (("panel", "sidebar"), ("sidebar", "panel"), ("panel", "sidebar")):
+        panes.toggle(name)
+        assert panes.is_shown(name)
+        assert not panes.is_shown(other)
+        assert panes.splitter.minimumSizeHint().width() <= 640
+    window.resize(1300, 700)
+    assert panes.is_shown("sidebar"), "it was not the user who closed it"
+    window.resize(900, 600)
+    window.activateWindow()
+    window.actions_.search.trigger()
+    assert panes.is_shown("sidebar")
+    qtbot.waitUntil(window.sidebar.search.hasFocus)
+    window.actions_.sidebar.trigger()
+    window.resize(1440, 900)
+    assert not panes.is_shown("sidebar"), "the user closed it"
+
+
+def test_the_window_is_remembered(
+    make_program: Callable[..., Program], client: FakeClient, paceline_home: Path, qtbot: QtBot
+) -> None:
+    file = paceline_home / "config" / "settings.json"
+    program = make_program()
+    program.speculation.choose("off")
+    qtbot.waitUntil(file.exists, timeout=5000)  # changes are saved soon
+    assert json.loads(file.read_text(encoding="utf-8"))["strategies"] == ["off"]
+    program.window.actions_.panel.trigger()
+    program.window.panel.open_only(["drafters"])
+    program.window.panel.show_tab("chat")
+    program.window.actions_.flip_theme.trigger()
+    program.window.close()
+    assert client.is_closed
+    loaded = load_settings(file)
+    assert loaded.put_aside is None
+    kept = loaded.settings.window
+    assert (kept.panel_visible, kept.open_sections, kept.panel_tab) == (
+        False,
+        ("drafters",),
+        "chat",
+    )
+    assert loaded.settings.theme == look.mode
+    again = make_program(loaded.settings)
+    assert not again.window.panes.is_shown("panel")
+    assert again.window.panel.open_sections == ("drafters",)
+    assert again.window.panel.tab == "chat"
 
 
 # ----------------------------------------------------------------------------- settings, closing

@@ -21,7 +21,7 @@ from paceline.gui.chat.markdown.cuts import (
     link_target,
     split_bare_urls,
 )
-from paceline.gui.chat.markdown.provenance import Provenance
+from paceline.gui.chat.markdown.provenance import Provenance, Segment, SourceMap, Span
 from paceline.gui.chat.markdown.view import describe_token
 from paceline.gui.look.colours import DARK, LIGHT, Theme
 from paceline.gui.state.sources import Sources
@@ -120,6 +120,49 @@ def trace(source: str, end: int, position: int = 0, confidence: float | None = 0
     return TokenTrace(7, source, position, confidence, end)
 
 
+def test_neighbours_of_one_kind_are_one_span() -> None:
+    known = Provenance()
+    known.add(
+        committed(
+            "", trace("draft", 3), trace("draft", 5), trace("target", 8, -1), step=1, n_drafted=4
+        )
+    )
+    known.add(
+        committed(
+            "",
+            trace("suffix", 10),
+            trace("prompt-lookup", 12),
+            trace("draft", 12),
+            step=2,
+            n_drafted=3,
+        )
+    )
+    assert known.spans([Segment(100, 0, 20, 20)]) == [
+        Span(100, 105, "draft"),
+        Span(108, 112, "lookup"),
+    ]
+    # Markup between two shown pieces is gone in the document.
+    assert known.spans([Segment(0, 1, 2, 2), Segment(2, 4, 1, 1)]) == [Span(0, 3, "draft")]
+    assert known.record_at(4) is not None
+    assert known.record_at(12) is None
+
+
+def test_a_place_in_the_document_has_its_place_in_the_source() -> None:
+    places = SourceMap()
+    places.put("ab", 0, 2)
+    places.put("cd", 2, 4)
+    assert places.segments == [Segment(0, 2, 4, 4)], "what touches in both is one piece"
+    places.put("e🎉f", 5, 8)
+    assert [places.offset_at(position) for position in range(10)] == [
+        *(2, 3, 4, 5, None),
+        *(8, 9, 9, 10, None),
+    ]
+    places.put_all_at("≂̸", 9, 20)
+    assert (places.offset_at(9), places.offset_at(10)) == (20, 20)
+    places.truncate(1)
+    assert places.offset_at(5) is None
+
+
 @pytest.mark.parametrize(
     ("text", "n_lines"),
     [
@@ -149,6 +192,22 @@ def test_a_token_is_described_in_words(given: TokenTrace, text: str) -> None:
     record = known.record_at(0)
     assert record is not None
     assert describe_token(record) == text
+
+
+@pytest.mark.parametrize(
+    ("accepted", "drafted", "ending"),
+    [(0, 0, "step 7"), (2, 2, "bonus"), (1, 2, "wrong guess"), (0, 2, "wrong guess")],
+)
+def test_a_token_of_the_targets_says_after_what_it_came(
+    accepted: int, drafted: int, ending: str
+) -> None:
+    known = Provenance()
+    drafts = [trace("draft", end + 1, end) for end in range(accepted)]
+    own = trace("target", accepted + 1, -1, None)
+    known.add(committed("", *drafts, own, step=7, n_drafted=drafted))
+    record = known.record_at(accepted)
+    assert record is not None
+    assert describe_token(record).endswith(ending)
 
 
 # --------------------------------------------------------------------------------------- code

@@ -11,8 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PySide6.QtGui import QTextCharFormat, QTextCursor, QTextDocument, QTextTable
 
+from gui.chat_help import committed
 from paceline.gui.chat.markdown.document import MAX_SHOWN_CHARS, MarkdownDocument
 from paceline.gui.look.current import look
+from paceline.messages import TokenTrace
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -232,6 +234,34 @@ def test_indices_stand_below_and_above_the_line() -> None:
         1: side.AlignSubScript,
         6: side.AlignSuperScript,
     }
+
+
+def traced(text: str, sheet: Sheet) -> None:
+    """Two words from the target and two from the draft model in turn."""
+    end = 0
+    for step, token in enumerate(re.findall(r"\s*\S+|\s+$", text)):
+        end += len(token)
+        source = "draft" if step % 4 in (1, 2) else "target"
+        sheet.content.provenance.add(committed("", TokenTrace(1, source, 0, 0.5, end), step=step))
+
+
+@pytest.mark.parametrize("by_bits", [False, True])
+def test_colours_follow_the_text_through_markup(by_bits: bool) -> None:
+    text = "one **two** three `four` five\n\n- six seven\n- eight nine ten\n"
+    sheet = Sheet()
+    traced(text, sheet)
+    if by_bits:
+        for part in bits(text, 1):
+            sheet.content.write(part)
+    else:
+        sheet.content.finish(text)
+    shown = sheet.text
+    assert shown.isascii(), "so that document and text count alike"
+    words = " ".join(shown[span.start : span.end] for span in sheet.content.spans).split()
+    assert words == ["two", "three", "six", "eight", "nine"]
+    record = sheet.content.record_at(shown.index("three"))
+    assert record is not None
+    assert (record.trace.source, record.step.step) == ("draft", 2)
 
 
 # --------------------------------------------------------------------------------- harmless

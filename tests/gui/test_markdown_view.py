@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from PySide6.QtCore import QByteArray, QPoint, QUrl
 from PySide6.QtGui import QGuiApplication, QTextCursor, QTextDocument
+from PySide6.QtWidgets import QLabel
 
 from gui.chat_help import begin_reply, committed, say, settle, shown_chat, token
 from gui.clocks import let_pass
@@ -16,6 +17,7 @@ from paceline.gui.chat.markdown.code_buttons import CopyButton
 from paceline.gui.chat.markdown.format import CODE_HEADER
 from paceline.gui.chat.markdown.paint import text_pieces
 from paceline.gui.chat.markdown.view import MessageView
+from paceline.gui.look.colours import DARK
 from paceline.gui.look.current import look
 
 if TYPE_CHECKING:
@@ -109,6 +111,24 @@ def test_a_selection_survives_growth_and_copies_text_only(chat: ChatView) -> Non
     assert not data.hasHtml()
 
 
+def test_another_theme_keeps_text_colours_and_links(chat: ChatView) -> None:
+    say(chat, "Hi")
+    replies = [begin_reply(chat) for _ in range(2)]
+    for reply in replies:
+        reply.append(committed("Some `code`", token(2), token(4, position=1), step=1))
+    replies[0].finish("Some `code`")
+    replies[0].set_stats("<em>1.9×</em>")
+    look.set_mode("dark")
+    for reply in replies:
+        assert reply.plain_text == "Some code"
+        assert coloured(reply) == [("Some", "draft")]
+    stats = next(label for label in replies[0].findChildren(QLabel) if "1.9" in label.text())
+    assert DARK.accent in stats.text()
+    words = replied(chat, "[a](https://a.org)", is_final=False)
+    link = words.body.document().begin().begin().fragment().charFormat()
+    assert link.foreground().color().name().upper() == DARK.accent
+
+
 def coloured(reply: ReplyView) -> list[tuple[str, str]]:
     text = reply.body.toPlainText()
     return [(text[span.start : span.end], span.kind) for span in reply.body.content.spans]
@@ -141,6 +161,23 @@ def test_tokens_are_coloured_by_their_source(chat: ChatView, qtbot: QtBot) -> No
     assert reply.body.tool_tip_at(at) == ""
     look.set_token_colours(True)
     assert reply.body.tool_tip_at(at) == told
+
+
+def test_spans_are_found_across_lines_and_blocks(chat: ChatView, qtbot: QtBot) -> None:
+    text = "\n\n".join("many words in a row " * 30 for _ in range(3))
+    reply = begin_reply(chat)
+    reply.append(committed(text, *(token(end) for end in range(4, len(text) + 4, 4)), step=1))
+    reply.finish(text)
+    reply.flush()
+    qtbot.waitUntil(lambda: reply.body.height() > 150)
+    document, spans = reply.body.document(), reply.body.content.spans
+    lines = sum(
+        document.findBlockByNumber(n).layout().lineCount() for n in range(document.blockCount())
+    )
+    assert len(list(text_pieces(document, spans, 0, document.characterCount()))) == lines
+    middle = document.findBlockByNumber(1)
+    some = list(text_pieces(document, spans, middle.position(), middle.position() + 5))
+    assert len(some) == 1
 
 
 # ------------------------------------------------------------------------------------ benchmark

@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
 from PySide6.QtGui import QContextMenuEvent, QEnterEvent, QGuiApplication
 from PySide6.QtWidgets import QApplication, QMenu, QPlainTextEdit, QToolButton
 
 from gui.chat_help import (
+    begin_reply,
+    committed,
     finished,
     item_in,
     list_in,
@@ -24,7 +26,7 @@ from paceline.conversation import Attachment
 from paceline.gui.chat.messages.attachment_chips import MAX_TEXT_PX
 from paceline.gui.chat.messages.message_item import ShownMessage
 from paceline.gui.chat.messages.user_bubble import UserBubble
-from paceline.gui.kit.announcer import Announcer
+from paceline.gui.kit.announcer import Announcer, last_end, spoken
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -61,6 +63,28 @@ def bubble_of(chat: ChatView, message_id: str) -> UserBubble:
     item = item_in(chat, message_id)
     assert isinstance(item, UserBubble)
     return item
+
+
+def test_the_last_message_has_its_actions_and_the_others_when_hovered(
+    chat: ChatView, qtbot: QtBot
+) -> None:
+    first = finished(chat, "One")
+    bubble = say(chat, "Two")
+    last = begin_reply(chat)
+    last.append(committed("Half"))
+    last.flush()
+    hover(last)
+    assert not shows_actions(last), "a growing reply offers nothing yet"
+    last.finish("Half of it")
+    qtbot.waitUntil(lambda: shows_actions(last))
+    assert [shows_actions(item) for item in (first, bubble)] == [False, False]
+    height = bubble.height()
+    hover(bubble)
+    settle(qtbot)
+    assert shows_actions(bubble)
+    assert bubble.height() == height, "nothing moves"
+    QApplication.sendEvent(bubble, QEvent(QEvent.Type.Leave))
+    assert not shows_actions(bubble)
 
 
 # -------------------------------------------------------------------------------------- the row
@@ -100,6 +124,28 @@ def test_nothing_is_asked_anew_while_a_reply_is_written(chat: ChatView, qtbot: Q
         assert named(reply, COPY).isEnabled()
         assert named(reply, AGAIN).isEnabled() is not is_busy
         assert named(bubble, EDIT).isEnabled() is not is_busy
+
+
+def test_siblings_are_stepped_through(chat: ChatView, qtbot: QtBot) -> None:
+    steps: list[tuple[str, int]] = []
+    chat.sibling_requested.connect(lambda name, step: steps.append((name, step)))
+    names = ("Previous version", "Next version")
+    for place, n_siblings in ((1, 3), (2, 3), (0, 1)):
+        chat.show_path(
+            [
+                ShownMessage("a", "user", "Hi"),
+                ShownMessage("b", "assistant", "x", (), n_siblings, place),
+            ]
+        )
+        settle(qtbot)
+        both = [named(item_in(chat, "b"), name) for name in names]
+        assert [button.isVisible() for button in both] == [n_siblings > 1] * 2
+        if place == 1:
+            for button in both:
+                button.click()
+        if place == 2:
+            assert [button.isEnabled() for button in both] == [True, False]
+    assert steps == [("b", -1), ("b", 1)]
 
 
 @pytest.mark.qt_log_ignore("This plugin does not support")
@@ -211,6 +257,32 @@ def test_an_attachment_is_a_chip_that_unfolds(chat: ChatView, qtbot: QtBot) -> N
     assert chip.isVisible()
 
 
+def test_tab_goes_through_text_code_and_actions_in_the_order_seen(
+    chat: ChatView, qtbot: QtBot
+) -> None:
+    chat.window().activateWindow()
+    finished(chat, "One\n\n```python\nx = 1\n```\n", "a")
+    say(chat, "Two", "q")
+    last = finished(chat, "Three", "b")
+    last.set_stats("<b>41 t/s</b>")
+    settle(qtbot)
+    view = list_in(chat)
+    view.setFocus()
+    names: list[str] = []
+    for _ in range(40):
+        qtbot.keyClick(QApplication.focusWidget(), Qt.Key.Key_Tab)
+        widget = QApplication.focusWidget()
+        if widget is None or widget is view:
+            break  # all around: nothing else is in this window
+        names.append(widget.accessibleName())
+    order = [
+        "Reply, finished", "Copy the code", COPY, "You said", EDIT, "Reply, finished",
+        "Figures of this reply: 41 t/s", COPY, AGAIN, DETAILS,
+    ]  # fmt: skip
+    places = iter(names)
+    assert all(name in places for name in order), names
+
+
 # -------------------------------------------------------------------------------------- keyboard
 
 
@@ -252,3 +324,33 @@ def test_a_growing_reply_is_announced_in_sentences(qapp: QApplication) -> None:
     assert said[2] == "It costs 3.5 Reply, finished"
     announcer.stop()
     announcer.deleteLater()
+
+
+def test_the_end_of_a_reply_is_announced_with_its_speed(chat: ChatView, qtbot: QtBot) -> None:
+    said: list[str] = []
+    chat.findChildren(Announcer)[0].said.connect(said.append)
+    reply = begin_reply(chat)
+    reply.append(committed("All of it."))
+    reply.flush()
+    reply.finish("All of it.")
+    reply.set_stats("<b>41.2 t/s</b>", "", tokens_per_s=41.2)
+    qtbot.waitUntil(lambda: bool(said))
+    assert said == [f"All of it. {reply.body.accessibleName()}"]
+    assert "41 tokens per second" in reply.body.accessibleName()
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("# Title\n- *one*\n", "Title one"),
+        ("[a link](http://x.org) and `code`", "a link and code"),
+        ("```python\nx = 1\n```", "x = 1"),
+    ],
+)
+def test_markup_is_not_read_out(text: str, words: str) -> None:
+    assert spoken(text) == words
+
+
+@pytest.mark.parametrize(("text", "end"), [("One. Two", 4), ("3.", 0), ("line\nnext", 5)])
+def test_only_whole_sentences_count(text: str, end: int) -> None:
+    assert last_end(text, 0) == end

@@ -13,7 +13,9 @@ from gui.chat_help import LONG, begin_reply, committed, item_in, list_in, rest, 
 from paceline.conversation import ViewPlace
 from paceline.gui.chat.messages.message_item import ShownMessage
 from paceline.gui.chat.messages.message_pages import MAX_BUILT
+from paceline.gui.chat.messages.reply_view import ReplyView
 from paceline.gui.chat.messages.user_bubble import UserBubble
+from paceline.gui.look.current import look
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -176,6 +178,48 @@ def test_the_place_is_told_and_found_again(chat: ChatView, qtbot: QtBot) -> None
     assert chat.place() == ViewPlace(), "an unknown place is the end"
 
 
+def test_another_path_keeps_what_both_begin_with(chat: ChatView, qtbot: QtBot) -> None:
+    messages = show(chat, qtbot, path(20))
+    kept = chat.reply_view("m17")
+    show(chat, qtbot, [*messages[:18], ShownMessage("x", "user", "Else?", (), 2, 1)])
+    assert ids(chat)[-1] == "x"
+    assert chat.reply_view("m17") is kept
+    assert chat.reply_view("m19") is None
+
+
+def test_a_sibling_takes_the_place_of_the_one_before(chat: ChatView, qtbot: QtBot) -> None:
+    messages = show(chat, qtbot, path(40), at="m20")
+    before = tops(chat)["m20"]
+    asked: list[tuple[str, int]] = []
+
+    def answer(message_id: str, step: int) -> None:
+        asked.append((message_id, step))
+        chat.show_path([*messages[:20], *path(20, "new")])
+
+    chat.sibling_requested.connect(answer)
+    item_in(chat, "m20").sibling_requested.emit("m20", 1)
+    rest(chat, qtbot)
+    assert asked == [("m20", 1)]
+    assert tops(chat)["new0"] == before
+
+
+def test_replies_are_filled_in_once_per_view(chat: ChatView, qtbot: QtBot) -> None:
+    asked: list[str] = []
+
+    def fill(view: ReplyView, message_id: str) -> None:
+        asked.append(message_id)
+        view.append(committed("Filled in"))
+        view.finish("Filled in")
+
+    chat.fill_wanted.connect(fill)
+    show(chat, qtbot, path(30))
+    assert len(asked) == len(set(asked))
+    replies = [item for item in list_in(chat).items if isinstance(item, ReplyView)]
+    assert all(reply.plain_text == "Filled in" for reply in replies)
+    show(chat, qtbot, path(4, "b"))
+    assert sorted(asked[-2:]) == ["b1", "b3"]
+
+
 def test_a_message_is_added_at_the_end_wherever_one_reads_and_grows_unseen(
     chat: ChatView, qtbot: QtBot
 ) -> None:
@@ -195,3 +239,14 @@ def test_a_message_is_added_at_the_end_wherever_one_reads_and_grows_unseen(
     assert back is not None
     assert back is not reply
     assert back.is_growing
+
+
+def test_going_to_the_latest_glides_unless_motion_is_reduced(chat: ChatView, qtbot: QtBot) -> None:
+    show(chat, qtbot, path(40))
+    for motion in ("full", "reduced"):
+        bar(chat).setValue(bar(chat).maximum() - 300)
+        rest(chat, qtbot)
+        look.set_motion(motion)  # type: ignore[arg-type]
+        chat.scroll_to_end()
+        assert (bar(chat).value() == bar(chat).maximum()) == (motion == "reduced")
+        qtbot.waitUntil(lambda: list_in(chat).follows and bar(chat).value() == bar(chat).maximum())

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QDesktopServices
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QToolButton, QWidget
 
 from gui.clocks import let_pass
 from gui.fake_client import STATS, FakeClient
@@ -18,6 +18,7 @@ from paceline.gui.kit.labels import without_soft_breaks
 from paceline.gui.kit.layouts import column_of
 from paceline.gui.kit.notices import Action, ErrorBar, Notice
 from paceline.messages import (
+    LoadProgressed,
     StartTurn,
     Tune,
     TurnFinished,
@@ -47,6 +48,25 @@ def test_a_reply_that_waits_for_another_target_takes_a_strategy_that_fits(
     assert client.all(Tune) == []
 
 
+def test_models_that_are_opened_during_a_reply_wait_for_it(
+    program: Program, client: FakeClient
+) -> None:
+    pill = program.window.model_bar.pill
+    program.chat.send("Hello?")
+    client.start_turn()
+    program.models.load_models(LARGE)
+    waiting = pill.text()
+    client.finish_turn("Hi")
+    assert pill.text() != waiting
+    client.finish_load()
+    program.chat.send("Hello?")
+    client.start_turn()
+    program.models.load_demo_pair()
+    assert pill.text() == waiting
+    client.emit(LoadProgressed("target", 0.1))
+    assert "10 %" in pill.text(), "a load that has begun waits for nothing"
+
+
 def test_a_link_is_opened_only_after_a_question(
     program: Program, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -63,6 +83,14 @@ def test_a_link_is_opened_only_after_a_question(
     qtbot.mouseClick(errors.action, Qt.MouseButton.LeftButton)
     assert opened == [QUrl("https://example.org/a?b=c")]
     assert errors.isHidden()
+
+
+def test_a_reply_that_is_stopped_while_it_waits_says_so(program: Program) -> None:
+    program.models.reload()
+    program.chat.send("Hello?")
+    waiting = last_reply(program).status_text
+    program.session.stop()
+    assert last_reply(program).status_text not in ("", waiting)
 
 
 @pytest.mark.parametrize(
@@ -89,6 +117,71 @@ def last_reply(program: Program) -> ReplyView:
     assert view is not None
     view.flush()
     return view
+
+
+def act(view: ReplyView, name: str) -> None:
+    """Press the button of this name below a reply."""
+    (button,) = (b for b in view.findChildren(QToolButton) if b.accessibleName() == name)
+    button.click()
+
+
+def test_a_reply_continues_by_button_menu_and_key(
+    program: Program, client: FakeClient, qtbot: QtBot
+) -> None:
+    go_on = program.window.actions_.continue_reply
+    assert not go_on.isEnabled()
+    program.chat.send("Hello?")
+    client.reply("One")
+    assert go_on.isEnabled()
+    qtbot.keyClick(program.window, Qt.Key.Key_G, Qt.KeyboardModifier.ControlModifier)
+    assert client.last(StartTurn).begun_text == "One"
+    assert last_reply(program).text == "One", "what is there is shown at once"
+    assert not go_on.isEnabled()
+    client.start_turn()
+    client.step(" two", 0)
+    client.finish_turn("One two")
+    qtbot.waitUntil(lambda: last_reply(program).text == "One two")
+    act(last_reply(program), "Let the model write on from where this reply ends")
+    assert client.last(StartTurn).begun_text == "One two"
+
+
+def test_a_message_is_deleted_and_brought_back(program: Program, client: FakeClient) -> None:
+    program.chat.send("Hello?")
+    client.reply("One")
+    chat, errors = program.window.chat_pane.chat, program.window.chat_pane.errors
+    question = program.shown.conversation.path()[0].message_id
+    chat.delete_requested.emit(question)
+    assert program.shown.conversation.path() == ()
+    assert "2" in errors.text.text(), "so many messages"
+    errors.action.click()
+    assert [m.text for m in program.shown.conversation.path()] == ["Hello?", "One"]
+    chat.delete_requested.emit(question)
+    program.shown.new(private=True)
+    assert errors.isHidden(), "it goes with the chat"
+
+
+def test_a_reply_is_edited_where_it_stands(
+    program: Program, client: FakeClient, qtbot: QtBot
+) -> None:
+    program.chat.send("Hello?")
+    client.reply("One")
+    view = last_reply(program)
+    act(view, "Change the text of this reply")
+    assert view.unsaved == "One"
+    assert view.editor is not None
+    qtbot.keyClick(view.editor.field, Qt.Key.Key_Escape)
+    assert view.unsaved is None
+    assert not view.parts.isHidden()
+    act(view, "Change the text of this reply")
+    assert view.editor is not None
+    view.editor.field.setPlainText("Two")
+    qtbot.keyClick(view.editor.field, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
+    assert program.shown.conversation.path()[-1].text == "Two"
+    shown = last_reply(program)
+    assert (shown.text, shown.note is not None) == ("Two", True), "a note says that it was edited"
+
+
+# ------------------------------------------------------------------------------- the bar by itself
 
 
 @pytest.fixture
@@ -123,7 +216,22 @@ def test_good_news_leaves_by_itself_and_what_asks_for_something_stays(bar: Error
     assert bar.text.text() == NEWS.message
 
 
-# ------------------------------------------------------------------------------- the bar by itself
+@pytest.mark.qt_log_ignore("This plugin does not support")
+def test_a_notice_is_one_line_that_unfolds(bar: ErrorBar, qtbot: QtBot) -> None:
+    bar.show_notice(Notice("warning", "It is so.", "Do this."))
+    assert bar.more.isHidden()
+    assert bar.text.isVisible()
+    one_line = bar.height()
+    long = "It is so, and there is much that could be said about it. " * 4
+    bar.show_notice(Notice("warning", long, "Do this.", Action("Do it", list)))
+    qtbot.waitUntil(lambda: bar.height() == one_line)
+    assert not bar.text.isVisible()
+    assert bar.accessibleName().endswith("Do this."), "all of it is read aloud"
+    bar.more.click()
+    assert bar.text.isVisible()
+    qtbot.waitUntil(lambda: bar.height() > one_line)
+    bar.show_notice(Notice("error", long))
+    assert not bar.text.isVisible(), "another notice is folded again"
 
 
 LARGE = Pair(ModelParams("/models/large.gguf"))

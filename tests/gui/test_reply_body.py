@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QToolButton
 
@@ -126,6 +126,26 @@ def test_a_reply_of_reasoning_alone_is_unfolded_unless_the_user_folded_it(
     assert body.answer_text == ""
 
 
+def test_both_have_their_colours_and_tell_where_they_came_from(
+    body: ReplyBody, known_tokens: Provenance
+) -> None:
+    grow(body, known_tokens, TEXT)
+    body.show_source(TEXT, is_final=True)
+    body.reasoning[0].unfold()
+    view = body.reasoning[0].view
+    assert view is not None
+    shown = view.toPlainText()
+    spans = [shown[span.start : span.end].strip() for span in view.content.spans]
+    assert spans == ["First the file."]
+    for word, step, source in (("file", 3, "draft"), ("the", 2, "target")):
+        record = view.content.record_at(shown.index(word))
+        assert record is not None
+        assert (record.step.step, record.trace.source) == (step, source)
+    assert [body.answer.toPlainText()[s.start : s.end] for s in body.answer.content.spans] == [
+        "Use"
+    ]
+
+
 def test_the_template_opened_the_reasoning(body: ReplyBody) -> None:
     body.show_source("First the file.")
     assert body.plain_text == "First the file."
@@ -172,6 +192,19 @@ def marked(view: MessageView, hits: Hits) -> list[str]:
     signs = view.document().characterAt
     texts = ["".join(signs(place) for place in range(span.start, span.end)) for span in spans]
     return [text for text in texts if text]
+
+
+def test_another_text_takes_its_place_and_the_caret_is_where_it_grows(
+    body: ReplyBody, known_tokens: Provenance
+) -> None:
+    grow(body, known_tokens, TEXT)
+    body.set_caret(True)
+    with_caret = body.answer.grab().toImage()
+    body.set_caret(False)
+    assert body.answer.grab().toImage() != with_caret
+    body.show_source("No reasoning here.", is_final=True)
+    assert body.reasoning == ()
+    assert body.plain_text == body.answer_text == "No reasoning here."
 
 
 def test_countless_turns_of_thought_are_a_few_sections(body: ReplyBody) -> None:
@@ -248,3 +281,10 @@ def test_code_is_saved_by_the_view_above(chat: ChatView, qtbot: QtBot) -> None:
     with qtbot.waitSignal(chat.requests.code_save_requested) as caught:
         names["Save the code to a file"].click()
     assert caught.args == ["python", "x = 1"]
+
+
+def test_pictures_are_shown_by_their_description(chat: ChatView, qtbot: QtBot) -> None:
+    reply = finished(chat, "![A *loop* `x`](https://a.org/x.png) ![](file:///etc/passwd)")
+    settle(qtbot)
+    assert reply.plain_text.split() == ["A", "loop", "x"]
+    assert reply.body.tool_tip_at(QPoint(30, 8)).endswith("\nhttps://a.org/x.png")

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 import pytest
 from PySide6.QtGui import QTextTable
 
-from gui.chat_help import shown_body
+from gui.chat_help import committed, settle, shown_body, token
 from paceline.gui.chat.markdown.provenance import Provenance
 from paceline.gui.kit.labels import ZERO_WIDTH_SPACE
+from paceline.gui.look.colours import LIGHT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,6 +18,14 @@ if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
 
     from paceline.gui.chat.messages.reply_body import ReplyBody
+
+
+TABLE = """\
+| Name | Value | What it is about |
+|------|-------|------------------|
+| a | `none` | a sentence that is too long for a column, so that it has to break twice or more |
+| b | none | a_word_without_any_place_to_break_that_is_longer_than_a_column_can_be |
+"""
 
 
 @pytest.fixture
@@ -80,6 +89,25 @@ def test_places_to_break_that_a_text_has_are_copied(body: ReplyBody) -> None:
     assert body.plain_text == whole
     body.answer.selectAll()
     assert body.answer.createMimeDataFromSelection().text().split() == whole.split()
+
+
+def test_tokens_have_their_colour_in_the_head_of_a_table(
+    body: ReplyBody, known_tokens: Provenance, qtbot: QtBot
+) -> None:
+    end = TABLE.index(" |")
+    tokens = token(2, "target", -1), token(3), token(end, position=1)
+    known_tokens.add(committed("", *tokens, step=1, n_drafted=2))
+    body.show_source(TABLE, is_final=True)
+    settle(qtbot)
+    cell = table_of(body).cellAt(0, 0).firstCursorPosition()
+    place = body.answer.cursorRect(cell)
+    image = body.grab().toImage()
+    colours = {
+        image.pixelColor(x, y).name()
+        for x in range(place.left(), place.left() + 12)
+        for y in range(place.top(), place.bottom())
+    }
+    assert LIGHT.accent_soft.lower() in colours
 
 
 def test_plain_text_has_what_is_only_painted(body: ReplyBody) -> None:

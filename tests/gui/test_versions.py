@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QTextCharFormat
 from PySide6.QtWidgets import QToolButton
 
 from gui.chat_help import item_in
 from paceline.engine.draft.strategy import strategy_text
+from paceline.gui.look.current import look
 from paceline.messages import StartTurn, TurnFailed
 
 if TYPE_CHECKING:
@@ -43,23 +45,81 @@ def chosen(dialog: VersionsDialog) -> list[str]:
     return [choice.currentData().message_id for choice in (dialog.left, dialog.right)]
 
 
+def test_a_click_on_the_number_of_versions_compares_them(
+    program: Program, client: FakeClient, qtbot: QtBot
+) -> None:
+    ids = answered(program, client, "In France, far away.", "In France, here.")
+    item = item_in(program.window.chat_pane.chat, ids[1])
+    number = next(b for b in item.findChildren(QToolButton) if b.text() == "2 / 2")
+    number.click()
+    dialog = compared(program, qtbot)
+    assert chosen(dialog) == ids
+    assert dialog.summary.text() == "1 difference"
+    assert "far away" in dialog.text.toPlainText()
+    assert "41.2\N{NO-BREAK SPACE}t/s" in dialog.figures[0].text()
+    assert "seed 7" in dialog.figures[1].text()
+
+
+def test_two_versions_are_chosen_and_equal_texts_are_said_to_be_equal(
+    program: Program, client: FakeClient, qtbot: QtBot
+) -> None:
+    ids = answered(program, client, "One.", "Two.", "One.")
+    program.window.actions_.compare.trigger()
+    dialog = compared(program, qtbot)
+    assert chosen(dialog) == ids[1:]
+    assert "Two." in dialog.text.toPlainText()
+    dialog.left.setCurrentIndex(0)
+    dialog.left.activated.emit(0)
+    dialog = compared(program, qtbot)
+    assert chosen(dialog) == [ids[0], ids[2]]
+    assert "Two." not in dialog.text.toPlainText()
+    assert "same" in dialog.summary.text()
+    assert not dialog.on.isEnabled()
+
+
 def test_one_goes_from_difference_to_difference_by_keys(
     program: Program, client: FakeClient, qtbot: QtBot
 ) -> None:
-    lines = [f"Line {n} of them." for n in range(9)]
-    other = [line.replace("of", "among") if n in (1, 7) else line for n, line in enumerate(lines)]
+    lines = [f"Line {n} of them." for n in range(80)]
+    other = [line.replace("of", "among") if n in (5, 70) else line for n, line in enumerate(lines)]
     answered(program, client, "\n\n".join(lines), "\n\n".join(other))
     program.window.actions_.compare.trigger()
     dialog = compared(program, qtbot)
+    bar = dialog.text.verticalScrollBar()
+    assert bar.value() == 0
     dialog.activateWindow()
     qtbot.waitUntil(dialog.isActiveWindow)
-    none, shift = Qt.KeyboardModifier.NoModifier, Qt.KeyboardModifier.ShiftModifier
-    for at, modifier in ((1, none), (2, none), (1, none), (2, shift), (1, shift)):
+
+    def press(shown: str, modifier: Qt.KeyboardModifier = Qt.KeyboardModifier.NoModifier) -> None:
         qtbot.keyClick(dialog, Qt.Key.Key_F3, modifier)
-        shown = f"Difference {at} of 2"
-        qtbot.waitUntil(lambda shown=shown: dialog.summary.text() == shown)  # type: ignore[misc]
+        qtbot.waitUntil(lambda: dialog.summary.text() == shown)  # the button is seen to go down
+
+    press("Difference 1 of 2")
+    press("Difference 2 of 2")
+    assert bar.value() > bar.maximum() // 2
+    press("Difference 1 of 2")
+    press("Difference 2 of 2", Qt.KeyboardModifier.ShiftModifier)
     qtbot.keyClick(dialog, Qt.Key.Key_Escape)
     assert program.versions.dialog is None
+
+
+def test_the_marks_are_seen_without_colours_and_follow_the_theme(
+    program: Program, client: FakeClient, qtbot: QtBot
+) -> None:
+    answered(program, client, "A big city.", "A huge city.")
+    program.window.actions_.compare.trigger()
+    dialog = compared(program, qtbot)
+
+    def look_of(word: str) -> QTextCharFormat:
+        return dialog.text.document().find(word).charFormat()
+
+    assert look_of("big").fontStrikeOut()
+    assert look_of("huge").fontUnderline()
+    assert not look_of("city").fontUnderline()
+    before = look_of("huge").background().color().name()
+    program.window.actions_.flip_theme.trigger()
+    assert look_of("huge").background().color().name() == look.theme.accent_soft.lower()
+    assert look_of("huge").background().color().name() != before
 
 
 def test_replies_to_two_versions_of_a_question_are_compared_and_counted_as_below_them(

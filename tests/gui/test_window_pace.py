@@ -8,7 +8,7 @@ import pytest
 from PySide6.QtCore import QTimer
 from PySide6.QtGui import QTextDocument
 
-from gui.chat_help import begin_reply, settle, shown_chat
+from gui.chat_help import begin_reply, committed, settle, shown_chat, token
 from paceline.gui.chat.markdown.document import MarkdownDocument
 from paceline.gui.chat.messages.message_item import ShownMessage
 from paceline.gui.chat.messages.reply_view import PIECE_CHARS, ReplyView
@@ -49,6 +49,28 @@ def test_a_long_reply_is_opened_in_pieces(chat: ChatView, qtbot: QtBot) -> None:
     assert reply.body.content.marks == at_once.body.content.marks
 
 
+def test_what_needs_the_whole_text_gets_it(chat: ChatView) -> None:
+    chat.show_path([ShownMessage("reply", "assistant", LONG)])
+    reply = chat.reply_view("reply")
+    assert reply is not None
+    assert reply.is_partly_shown
+    assert reply.plain_text.endswith("The end.")
+    assert not reply.is_partly_shown
+
+
+def test_a_reply_that_ended_otherwise_is_shown_anew(chat: ChatView, qtbot: QtBot) -> None:
+    reply = begin_reply(chat)
+    reply.append(committed("Something else. " * 40))
+    reply.flush()
+    reply.finish(LONG)
+    assert not reply.is_partly_shown, "nothing of this text is shown yet"
+    reply.flush_piece()
+    assert reply.is_partly_shown
+    assert reply.body.toPlainText().startswith("Some bold words")
+    qtbot.waitUntil(lambda: not reply.is_partly_shown, timeout=20_000)
+    assert reply.body.toPlainText().endswith("The end.")
+
+
 def test_leaving_a_chat_ends_its_pieces(chat: ChatView, qtbot: QtBot) -> None:
     chat.show_path([ShownMessage("reply", "assistant", LONG)])
     chat.show_path([ShownMessage("other", "assistant", "Short.")])
@@ -57,6 +79,25 @@ def test_leaving_a_chat_ends_its_pieces(chat: ChatView, qtbot: QtBot) -> None:
     assert isinstance(other, ReplyView)
     assert other.plain_text == "Short."
     assert chat.reply_view("reply") is None
+
+
+@pytest.mark.grid(short=2)
+@pytest.mark.usefixtures("qapp")
+@pytest.mark.parametrize("unit", [PARAGRAPH, "a line of code {}\n", "- item {} and more words\n"])
+def test_beyond_the_caps_pieces_and_the_whole_look_the_same(unit: str) -> None:
+    text = "".join(unit.format(number) for number in range(2_600)) + "x" * 70_000
+    traces = [token(end) for end in range(10, len(text), 10)]
+    documents = [QTextDocument(), QTextDocument()]
+    pieces, whole = (MarkdownDocument(document) for document in documents)
+    for content in (pieces, whole):
+        content.provenance.add(committed("", *traces, step=1))
+    for end in range(0, len(text), 16_000):
+        pieces.write(text[:end])
+    pieces.finish(text)
+    whole.finish(text)
+    assert documents[0].toPlainText() == documents[1].toPlainText()
+    assert pieces.marks == whole.marks
+    assert pieces.spans == whole.spans
 
 
 @pytest.mark.usefixtures("qapp")
