@@ -13,7 +13,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QWidget
 
 from gui.fake_hub import FakeHub, HeldBackground
-from gui.library_help import PAIR, TARGET, card, entry
+from gui.library_help import DRAFT, PAIR, TARGET, card, entry
 from gui.test_offers import CHOICES, MODEL, REPOSITORY
 from paceline.catalog.hub.errors import HubError
 from paceline.catalog.hub.values import SearchQuery
@@ -157,6 +157,28 @@ def test_enter_takes_the_first_model_with_the_words(installed: InstalledPage) ->
     assert chosen == ["ours"]
 
 
+def test_words_of_the_first_step_do_not_stay_in_the_second(installed: InstalledPage) -> None:
+    QTest.keyClicks(installed.search, "big")
+    show(installed, Picks(2, TARGET))
+    assert installed.search.text() == ""
+    assert len(titles(installed)) == len(ENTRIES)
+    QTest.keyClicks(installed.search, "small")
+    show(installed, Picks(2, TARGET, DRAFT))
+    assert titles(installed) == ["small"], "to pick is no other step"
+
+
+def test_another_step_goes_to_what_is_picked_and_a_change_leaves_it(
+    installed: InstalledPage, library: LibraryController
+) -> None:
+    small = library.offers[Path("/models/small.gguf")].model
+    show(installed, Picks(2, TARGET, small))
+    assert installed.rows.current is not None
+    assert installed.rows.current.title == "small"
+    library.update([entry("another", card(n_params=GB)), entry("small", card(n_params=2 * GB))])
+    assert "another" in titles(installed)
+    assert installed.rows.current.title == "small"
+
+
 def test_search_order_and_empty_lists(installed: InstalledPage) -> None:
     installed.search.setText("sma")
     assert titles(installed) == ["small"]
@@ -242,6 +264,20 @@ def test_the_row_that_is_gone_to_opens_in_its_place_and_is_picked(
     assert page.stack.currentWidget() is page.rows
 
 
+def test_the_source_of_the_open_row_can_be_opened(
+    host: QWidget, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[str] = []
+    monkeypatch.setattr(QDesktopServices, "openUrl", lambda url: seen.append(url.toString()))
+    page = recommended(host, PAIR, replace(PAIR, title="Wolf 8B", evidence=None))
+    assert not page.source_button.isEnabled()
+    page.rows.show_row(0)
+    page.source_button.click()
+    assert seen == ["https://example.org/wolf"]
+    page.rows.show_row(1)
+    assert not page.source_button.isEnabled()
+
+
 def test_another_target_has_other_draft_models_or_none(host: QWidget) -> None:
     page = recommended(host, PAIR, replace(PAIR, title="Bear 7B", target_words=("bear",)))
     said = Said(page)
@@ -254,6 +290,22 @@ def test_another_target_has_other_draft_models_or_none(host: QWidget) -> None:
     assert titles(page) == ["Wolf-0.5B-Q8_0"]
     show(page, Picks(2, replace(wolf, title="Fox-7B")))
     assert page.stack.currentWidget() is page.state
+
+
+def test_what_is_picked_elsewhere_closes_the_open_row_and_free_memory_does_not(
+    host: QWidget,
+) -> None:
+    page = recommended(host, PAIR, replace(PAIR, title="Wolf 8B", target_file="Wolf-8B.gguf"))
+    page.rows.show_row(1)
+    assert page.rows.current is not None
+    picks = page.rows.current.picked(Picks())
+    assert picks is not None
+    show(page, picks)
+    show(page, picks, 3 * GB)
+    assert page.rows.current is not None
+    assert page.rows.current.title == "Wolf 8B"
+    show(page, picks.with_target(TARGET), 3 * GB)
+    assert page.rows.current is None
 
 
 # --------------------------------------------------------------------------------- on the Hub
@@ -340,6 +392,19 @@ def test_an_address_in_the_field_opens_its_repository(on_hub: OnHub) -> None:
     page.search.setText("https://example.com/o/Wolf-GGUF")
     QTest.keyClick(page.search, Qt.Key.Key_Return)
     assert not on_hub.search.repo, "an address that leads elsewhere is words"
+
+
+def test_what_is_typed_before_a_repository_is_opened_is_searched_for_after_it(
+    on_hub: OnHub,
+) -> None:
+    on_hub.hub.found["wolf"] = [MODEL]
+    on_hub.page.search.setText("wolf")
+    on_hub.open()
+    assert on_hub.queries == [SearchQuery("wolf")]
+    show(on_hub.page, Picks(), 0)
+    assert on_hub.front is on_hub.page.card
+    on_hub.page.card.back_button.click()
+    assert titles(on_hub.page) == ["o/Wolf-GGUF"]
 
 
 def test_the_states_of_a_search(on_hub: OnHub) -> None:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from catalog.made_models import SMALL as SMALL_CARD
-from gui.library_help import PAIR, TARGET, card, entry
+from gui.library_help import DRAFT, PAIR, TARGET, card, entry
 from paceline.catalog.hub.values import HubChoice, HubFile, HubModel, HubRepository
-from paceline.gui.models.candidates import MachineFacts, Picks
+from paceline.gui.models.candidates import Candidate, MachineFacts, Picks
 from paceline.gui.models.lists.offers import (
     Offer,
     files_of,
@@ -53,6 +53,20 @@ def titles(offers: Sequence[Offer]) -> list[str]:
 
 def badges(offer: Offer) -> list[str]:
     return [badge.text for badge in offer.badges]
+
+
+def test_a_model_of_this_computer_says_what_it_is_and_where() -> None:
+    offer = offer_of_entry(entry("big", card(n_params=7 * GB), n_bytes=7 * GB, source="lm-studio"))
+    assert (offer.title, offer.facts, offer.size) == ("big", "7B · Q4_K_M · 32k context", "7.0 GB")
+    assert badges(offer) == ["LM Studio"]
+    assert offer.spoken == "big, 7B · Q4_K_M · 32k context, 7.0 GB, LM Studio"
+    broken = offer_of_entry(BROKEN)
+    assert broken.problem == "2 of its 3 parts are missing."
+    assert broken.problem in broken.spoken
+    assert broken.problem in broken.tip
+    assert offer_of_entry(entry("new", None)).facts == "not looked into yet"
+    assert offer_of_entry(entry("base", card(has_template=False))).facts.endswith("template")
+    assert offer_of_entry(entry("head", card(n_heads=1))).facts.endswith("MTP head inside")
 
 
 # ---------------------------------------------------------------------------- on this computer
@@ -114,8 +128,21 @@ def test_a_recommended_row_stands_for_a_pair_then_for_a_draft_model() -> None:
     first, second = recommended_pairs((PAIR, nameless), MachineFacts(16 * GB, has_gpu=True))
     assert (first.title, first.facts) == ("Wolf 7B", "drafted by Wolf-0.5B-Q8_0")
     assert first.size == "about 5.2 GB"
-    assert all(detail in first.spoken for detail in first.details)
-    assert "https://example.org/wolf" in first.details[-1]
+    assert first.spoken == ", ".join(
+        (
+            "Wolf 7B",
+            "drafted by Wolf-0.5B-Q8_0.gguf",
+            "about 5.2 GB",
+            "fits the memory",
+            *first.details,
+        )
+    )
+    assert first.details == (
+        "Reported: 1.5 times as fast on a laptop; on code, at temperature 0",
+        "For any machine, from 6.0 GB of memory",
+        "Drafter: o/Wolf-0.5B-GGUF · Wolf-0.5B-Q8_0.gguf",
+        "Source: https://example.org/wolf · 2026-01-02",
+    )
     unknown = replace(nameless, gain=None, evidence=None, vocabulary_checked=True)
     (brief,) = recommended_pairs((unknown,), MachineFacts())
     assert [line.partition(":")[0] for line in brief.details] == [
@@ -214,6 +241,15 @@ def test_a_recommended_head_is_a_pair_to_load() -> None:
     assert lookups_only().picked(has_head) == has_head.with_draft(None)
 
 
+def test_a_result_says_what_painting_and_a_screen_reader_need() -> None:
+    gated = offer_of_repository(replace(MODEL, gate="manual", downloads=1200))
+    assert gated.title == "o/Wolf-GGUF"
+    assert gated.facts == "7B · llama · 8k context · mit · 1.2k downloads"
+    assert (gated.size, badges(gated)) == ("about 4.3 GB", ["gated"])
+    assert gated.spoken == "o/Wolf-GGUF, 7B parameters, 1200 downloads, mit, must be asked for"
+    assert (gated.repo, gated.has_mark) == ("o/Wolf-GGUF", False)
+
+
 # --------------------------------------------------------------------------------- on the Hub
 
 
@@ -262,6 +298,20 @@ def test_heads_beside_a_model_can_be_picked_and_other_sidecars_not() -> None:
     assert (network.title, network.is_dimmed) == ("dflash-wolf-Q4_0", True)
     assert network.problem.startswith("Drafter of wolf (DFlash)")
     assert network.problem in network.spoken
+
+
+def test_a_row_is_marked_by_what_is_picked_in_its_step() -> None:
+    rows = {
+        each.reference: Offer(each.reference, each.title, model=each) for each in (TARGET, DRAFT)
+    }
+    picks = Picks(1, TARGET, DRAFT)
+
+    def marked(picks: Picks) -> list[Candidate | None]:
+        return [row.model for row in rows.values() if row.is_picked(picks)]
+
+    assert marked(picks) == [TARGET]
+    assert marked(replace(picks, step=2)) == [DRAFT]
+    assert marked(Picks()) == []
 
 
 def test_every_row_shows_the_speed_that_is_expected_here() -> None:

@@ -100,6 +100,19 @@ def test_a_draft_of_another_vocabulary_is_refused_before_anything_is_lost(
     assert params_of(client.last(LoadPair).drafting) == ModelParams(DRAFT)
 
 
+def test_the_target_can_be_loaded_alone(
+    world: LoadingWorld, models: Models, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_remedy(*_: object) -> None:
+        raise UserError("offline", "The Hub is not asked.")
+
+    monkeypatch.setattr(models, "judge", no_remedy)
+    world.models.open_both([TARGET, str(FOREIGN)])
+    told(world, qtbot, "oken")
+    world.bar.action.click()
+    assert world.loads[-1] == (make_pairs.DEMO_TARGET.stem, None)
+
+
 def test_a_file_that_only_begins_like_a_model_is_refused_and_a_good_one_is_loaded(
     world: LoadingWorld, client: FakeClient, tmp_path: Path, qtbot: QtBot
 ) -> None:

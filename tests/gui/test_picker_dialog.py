@@ -13,6 +13,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import (
     QApplication,
     QFileDialog,
+    QLabel,
 )
 
 from gui.conftest import deliver_deletes
@@ -22,9 +23,11 @@ from paceline import paths
 from paceline.catalog.judge.pairing import Remedy
 from paceline.chat.pair import Pair, PairState
 from paceline.gui.kit.notices import Notice
+from paceline.gui.look.current import look
 from paceline.gui.models.candidates import Candidate
 from paceline.gui.models.lists.offers import Offer
 from paceline.gui.models.picker.dialog import PickerDialog
+from paceline.gui.models.picker.pair_judgement import WAIT_MS
 from paceline.params import ModelParams
 
 if TYPE_CHECKING:
@@ -169,6 +172,13 @@ def test_a_plan_follows_the_free_memory_and_what_does_not_fit_can_be_tried(
     pick(dialog, "7B")
     judged(qtbot, world)
     assert dialog.reason.text() == ""
+    (bar,) = dialog.pane.memory.bars  # type: ignore[attr-defined]
+    before, free = bar.figures.text(), world.n_free
+    for step in (1, -2):
+        world.n_free = free + step * GIB // 4
+        world.devices.refresh()
+        qtbot.wait(2 * WAIT_MS)
+        assert bar.figures.text() == before, "figures stay while they are looked at"
     world.n_free = 2 * GIB
     world.devices.refresh()
     qtbot.waitUntil(lambda: bool(dialog.reason.text()), timeout=LIMIT_MS)
@@ -198,6 +208,33 @@ def test_a_dialog_begins_with_what_is_loaded_and_learns_of_it(
     judged(qtbot, world)
     assert " GB" in dialog.pane.names.facts[0].text()  # type: ignore[attr-defined]
     assert dialog.pane.pair().target == loaded  # type: ignore[attr-defined]
+
+
+def test_offline_is_said_once_and_ended_there(
+    qtbot: QtBot, make_world: Callable[..., World], made_models: Path
+) -> None:
+    world = make_world(own_folders=(made_models,), offline=True)
+    wished: list[bool] = []
+    world.hub.online_wanted.connect(lambda: wished.append(True))
+    dialog = opened(qtbot, world)
+    assert dialog.offline.isVisible()
+
+    def said() -> list[str]:
+        labels = [each for each in dialog.findChildren(QLabel) if each.isVisible()]
+        return [each.text() for each in labels if "ffline" in each.text()]
+
+    assert len(said()) == 1
+    dialog.show_page(dialog.recommended)
+    pair = next(each for each in dialog.recommended.rows.offers.rows if each.role == "pair")
+    dialog.recommended.picked.emit(pair)
+    judged(qtbot, world)
+    assert len(said()) == 1
+    assert not dialog.main.isEnabled()
+    assert dialog.main.toolTip()
+    dialog.online.click()
+    assert wished == [True]
+    world.hub.set_offline(False)
+    assert dialog.offline.isHidden()
 
 
 def test_a_model_is_switched_by_typing(qtbot: QtBot, world: World, made_models: Path) -> None:
@@ -257,6 +294,29 @@ def test_a_file_that_is_in_no_list_is_opened_or_dropped_for_the_step_that_is_sho
     (folder / "wolf.gguf").write_bytes(b"GGUF")
     drop_on(dialog, folder)
     assert world.settings.value("model_folders") == (str(folder),)
+
+
+def test_a_dialog_is_built_before_it_is_wanted_and_used_once(qtbot: QtBot, world: World) -> None:
+    def ready() -> list[PickerDialog]:
+        return [each for each in world.window.findChildren(PickerDialog) if each.isHidden()]
+
+    world.picker.prepare()
+    qtbot.waitUntil(lambda: bool(ready()), timeout=LIMIT_MS)
+    look.set_mode("dark")
+    assert not ready(), "it had the other colours"
+    qtbot.waitUntil(lambda: bool(ready()), timeout=LIMIT_MS)
+    (first,) = ready()
+    world.picker.open()
+    assert world.picker.dialog is first
+    assert first.isVisible()
+    first.installed.search.setText("something")
+    first.reject()
+    assert world.picker.dialog is None
+    world.picker.open()  # sooner than the next one is ready
+    second = world.picker.dialog
+    assert second is not None
+    assert second is not first
+    assert second.installed.search.text() == ""
 
 
 # ------------------------------------------------------------------------------------ downloads
@@ -319,27 +379,6 @@ def test_a_pair_that_arrives_after_the_dialog_was_closed_is_offered(
     assert len(loads) == 1
 
 
-def test_offline_is_ended_in_the_dialog_and_a_row_of_a_repository_shows_its_files(
-    qtbot: QtBot, make_world: Callable[..., World], server: HubServer
-) -> None:
-    world = make_world(endpoint=server.endpoint, offline=True)
-    wished: list[bool] = []
-    world.hub.online_wanted.connect(lambda: wished.append(True))
-    world.picker.open()
-    dialog = world.picker.dialog
-    assert dialog is not None
-    qtbot.waitUntil(dialog.offline.isVisible, timeout=LIMIT_MS)
-    dialog.online.click()
-    assert wished == [True]
-    world.hub.set_offline(False)
-    assert dialog.offline.isHidden()
-    row = Offer("x", "x", role="repository", repo="paceline/demo-draft-GGUF")
-    dialog.recommended.picked.emit(row)
-    dialog.main.click()
-    assert dialog.page is dialog.hub
-    qtbot.waitUntil(partial(shows_files, dialog), timeout=LIMIT_MS)
-
-
 def test_a_failed_download_is_reported_and_can_be_tried_again(
     qtbot: QtBot, make_world: Callable[..., World], server: HubServer
 ) -> None:
@@ -356,6 +395,51 @@ def test_a_failed_download_is_reported_and_can_be_tried_again(
     dialog.main.click()
     qtbot.waitUntil(lambda: bool(loads), timeout=LIMIT_MS)
     assert world.picker.dialog is None
+
+
+def test_a_row_that_leads_to_a_repository_opens_it(
+    qtbot: QtBot, make_world: Callable[..., World], server: HubServer
+) -> None:
+    world = make_world(endpoint=server.endpoint)
+    world.picker.open()
+    dialog = world.picker.dialog
+    assert dialog is not None
+    leads = Offer("x", "x", role="repository", repo="paceline/demo-draft-GGUF")
+    dialog.show_page(dialog.recommended)
+    dialog.recommended.picked.emit(leads)
+    assert dialog.page is dialog.recommended, "a click on a row goes nowhere"
+    assert dialog.main.text() == "Show its files"
+    dialog.main.click()
+    assert dialog.page is dialog.hub
+    qtbot.waitUntil(partial(shows_files, dialog), timeout=LIMIT_MS)
+    dialog.reject()
+    world.picker.open()
+    assert world.picker.dialog is not None
+    world.picker.dialog.show_page(world.picker.dialog.hub)
+    qtbot.waitUntil(lambda: bool(world.hub.models), timeout=LIMIT_MS)
+    assert not world.hub.repo, "another dialog begins anew"
+
+
+def test_the_picked_model_stays_while_another_row_is_looked_at(qtbot: QtBot, world: World) -> None:
+    dialog = opened(qtbot, world)
+    row = Offer("x", "x", role="repository", repo="paceline/demo-draft-GGUF")
+    for title in ("", "target"):
+        if title:
+            pick(dialog, title)
+        picked = world.picker.picks.target
+        dialog.show_page(dialog.recommended)
+        dialog.recommended.picked.emit(row)
+        assert dialog.main.isEnabled()
+        assert world.picker.picks.target == picked
+        assert not row.is_picked(world.picker.picks)
+        dialog.show_page(dialog.installed)
+        assert not row.is_open(world.picker.picks), "it is left with its page"
+        offers = dialog.installed.rows.offers
+        marked = [each.model for each in offers.rows if each.is_picked(offers.picks)]
+        assert marked == ([picked] if title else [])
+        if title:
+            judged(qtbot, world)
+        assert dialog.main.isEnabled() == bool(title)
 
 
 def test_a_head_is_no_target_and_says_so(qtbot: QtBot, world: World) -> None:

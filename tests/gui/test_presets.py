@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -15,15 +16,18 @@ from paceline.chat.presets import MAX_FILE_BYTES, clean_name, presets_from_text,
 from paceline.errors import UserError
 from paceline.gui.kit.file_dialogs import read_text
 from paceline.gui.sampling.presets import DEFAULT_KEY, ReplyPresets
+from paceline.messages import StartTurn
 from paceline.params import LogitBias, ReplySettings, SamplingParams
-from paceline.settings import MAX_PRESETS, ReplyPreset
+from paceline.settings import MAX_PRESETS, ReplyPreset, Settings, load_settings
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from PySide6.QtGui import QAction
     from pytestqt.qtbot import QtBot
 
+    from gui.fake_client import FakeClient
     from paceline.gui.program import Program
 
 pytestmark = [
@@ -68,6 +72,15 @@ def buttons(program: Program) -> list[str]:
     assert len({button.accessibleName() for button in both}) == 1
     (words,) = {button.text() for button in both}
     return [words, both[0].accessibleName()]
+
+
+def test_a_chat_is_compared_with_the_preset_that_is_like_it(presets: ReplyPresets) -> None:
+    presets.show_settings(WORK)
+    assert (presets.chosen, presets.differs) == (DEFAULT_KEY, True)
+    cold = ReplySettings(SamplingParams(temperature=0.0), system_prompt="Be brief.")
+    for values, key in ((TUTOR.settings, "Tutor"), (cold, ":greedy"), (WORK, DEFAULT_KEY)):
+        presets.show_chat(values)
+        assert (presets.chosen, presets.differs) == (key, values == WORK)
 
 
 NAMES = st.sampled_from(["Work", " Play", "Tutor ", "a\tb"])
@@ -197,16 +210,70 @@ def menu_action(program: Program, words: str) -> QAction:
     return found
 
 
-def test_a_deleted_default_comes_back_and_new_chats_follow_it_again(program: Program) -> None:
-    presets = program.sampling.presets
-    presets.add((TUTOR,))
-    presets.choose(TUTOR.name)
-    menu_action(program, "Use “Tutor” for new chats").trigger()
-    menu_action(program, "Delete").trigger()
-    assert program.shown.settings == ReplySettings()
-    program.window.chat_pane.errors.action.click()
-    assert program.shown.settings == TUTOR.settings
-    assert presets.default_key == TUTOR.name
+def test_a_preset_goes_into_the_next_reply(program: Program, client: FakeClient) -> None:
+    commands = {command.title: command for command in program.sampling.commands()}
+    assert commands["Use the preset Balanced"].is_on
+    commands["Use the preset Code"].run()
+    assert program.sampling.presets.chosen == ":code"
+    program.window.panel.sampling.system_prompt.setPlainText("Be kind.")
+    menu_action(program, "Precise").trigger()
+    program.chat.send("Hello?")
+    command = client.last(StartTurn)
+    assert command.sampling.temperature == 0.2
+    assert command.prompt.messages[0].text == "Be kind."
+    program.window.panel.sampling.system_prompt.setPlainText("")
+    assert all("Precise" in words for words in buttons(program))
+    assert program.sampling.foot_button.isVisibleTo(program.window)
+
+
+def test_a_preset_is_called_changed_when_anything_is_set_otherwise(program: Program) -> None:
+    card = program.window.panel.sampling
+    menu_action(program, "Precise").trigger()
+    unchanged = buttons(program)
+    for change in (
+        lambda: card.sliders["top_k"].field.setValue(3),
+        lambda: card.max_tokens.setValue(77),
+        lambda: card.system_prompt.setPlainText("Be kind."),
+        lambda: card.form.put_text("schema", '{"type": "object"}'),
+        lambda: card.biases.setText("3=1"),
+        lambda: card.stops.add("###"),
+        lambda: card.seed.use(4),
+    ):
+        change()
+        assert all("Precise" in words for words in buttons(program))
+        assert buttons(program) != unchanged
+        menu_action(program, "Creative").trigger()
+        card.system_prompt.setPlainText("")
+        card.form.put_text("free", "")
+        card.biases.setText("")
+        card.stops.show_value(())
+        card.seed.use(None)
+        menu_action(program, "Precise").trigger()
+
+
+def test_presets_survive_a_restart(
+    make_program: Callable[..., Program], paceline_home: Path
+) -> None:
+    first = make_program(Settings(reply_presets=(TUTOR,), default_preset=TUTOR.name))
+    menu_action(first, "Delete").trigger()
+    assert first.shown.settings == ReplySettings()
+    first.window.chat_pane.errors.action.click()
+    assert first.shown.settings == TUTOR.settings, "a new chat follows the defaults again"
+    first.window.panel.sampling.use(WORK)
+    first.sampling.presets.save_as("Work")
+    menu_action(first, "Use “Work” for new chats").trigger()
+    first.window.panel.sampling.sliders["temperature"].field.setValue(0.5)
+    first.window.panel.sampling.cuts.setChecked(False)
+    first.settings.save()
+    loaded = load_settings(paceline_home / "config" / "settings.json")
+    assert loaded.put_aside is None
+    assert loaded.settings.reply_presets == (TUTOR, ReplyPreset("Work", WORK))
+    second = make_program(loaded.settings)
+    presets = second.sampling.presets
+    assert (presets.chosen, presets.default_key, presets.differs) == ("Work", "Work", False)
+    assert second.window.panel.sampling.settings == WORK
+    assert replace(second.settings.settings, window=loaded.settings.window) == loaded.settings
+    assert not second.next_reply.options().cuts
 
 
 # ------------------------------------------------------------------------------------- the files

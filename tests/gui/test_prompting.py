@@ -21,6 +21,8 @@ from paceline.params import ModelParams, Prompting
 from paceline.settings import ModelPrompting
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from pytestqt.qtbot import QtBot
 
     from gui.fake_client import FakeClient
@@ -128,6 +130,27 @@ def test_a_choice_belongs_to_the_file_wherever_it_lies_and_whatever_its_name(
     assert found == [Prompting(think="high"), Prompting(), Prompting(think="off")]
 
 
+@pytest.mark.parametrize(
+    ("sent", "roles"),
+    [((), ["system", "user"]), (("old", "new"), ["user", "assistant"])],
+    ids=["empty", "long"],
+)
+def test_an_empty_chat_is_shown_by_an_example_and_of_a_long_one_the_end(
+    program: Program, client: FakeClient, sent: tuple[str, ...], roles: list[str]
+) -> None:
+    tell(client)
+    for word in sent:
+        program.chat.send(word * 25_000)
+        client.reply("Hi.")
+    if not sent:
+        program.window.panel.sampling.system_prompt.setPlainText("Be brief.")
+    editor = opened(program)
+    messages = client.last(RenderPrompt).chat.messages
+    assert [m.role for m in messages] == roles
+    assert not sent or messages[0].text.startswith("new")
+    editor.reject()
+
+
 def test_the_editor_shows_the_chat_through_what_is_written(
     program: Program, client: FakeClient, qtbot: QtBot
 ) -> None:
@@ -152,7 +175,11 @@ def test_the_editor_shows_the_chat_through_what_is_written(
     editor.reject()
 
 
-def test_a_template_is_used_kept_and_reset(program: Program, client: FakeClient) -> None:
+def test_a_template_is_used_kept_and_reset(
+    make_program: Callable[..., Program], client: FakeClient
+) -> None:
+    program = make_program()  # its editor has nothing to undo yet
+    client.finish_load()
     card = program.window.panel.sampling
     tell(client, is_guessed=True)
     guessed = card.template_button.text()
@@ -161,6 +188,9 @@ def test_a_template_is_used_kept_and_reset(program: Program, client: FakeClient)
     editor.formats.setCurrentIndex(row)
     editor.formats.activated.emit(row)
     assert editor.source == CONTINUE.source
+    editor.editor.undo()
+    assert editor.source == OWN
+    editor.editor.redo()
     editor.accept()
     assert kept(program) == (ModelPrompting(target_of(client), Prompting(CONTINUE.source)),)
     tell(client)
@@ -173,6 +203,30 @@ def test_a_template_is_used_kept_and_reset(program: Program, client: FakeClient)
     editor.reset_button.click()
     editor.accept()
     assert kept(program) == ()
+
+
+@pytest.mark.parametrize("written", ["  \n", None], ids=["nothing", "untouched"])
+def test_what_says_nothing_else_than_the_own_template_stays_the_own(
+    program: Program, client: FakeClient, written: str | None
+) -> None:
+    client.emit(PromptRendered("x", 1, own="a\r\n{{ messages[0].content }}\u00a0\u2028b"))
+    editor = opened(program)
+    if written is not None:
+        editor.editor.setPlainText(written)
+    editor.accept()
+    assert kept(program) == ()
+
+
+def test_without_a_model_there_is_nothing_to_edit(program: Program, client: FakeClient) -> None:
+    card, action = program.window.panel.sampling, program.window.actions_.chat_template
+    for is_loaded in (False, True):
+        if is_loaded:
+            client.finish_load()
+            tell(client, "off", "on")
+        else:
+            program.models.reload()
+        assert action.isEnabled() == is_loaded
+        assert is_loaded or not card.thinking.isVisibleTo(card)
 
 
 @pytest.mark.grid(short=2)

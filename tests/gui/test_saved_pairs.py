@@ -9,15 +9,17 @@ from unittest.mock import patch
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from PySide6.QtWidgets import QMenu
 
 from gui.loading_world import USUAL, LoadingWorld
 from paceline import paths
 from paceline.chat.pair import Pair
 from paceline.gui.models import saved_pairs
+from paceline.gui.models.model_bar import PairsMenu
 from paceline.gui.models.saved_pairs import SavedPairs
 from paceline.messages import LoadPair
 from paceline.params import OWN_HEAD, DraftModel, ModelParams, TargetHead, params_of
-from paceline.settings import SavedPair
+from paceline.settings import MAX_PAIRS, SavedPair
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -30,6 +32,10 @@ if TYPE_CHECKING:
 
 DEMO_TARGET, DEMO_DRAFT = map(str, paths.demo_pair())
 DEMO = Pair(ModelParams(DEMO_TARGET), DraftModel(ModelParams(DEMO_DRAFT)))
+
+
+def pair_of(name: str, n_ctx: int = 0) -> Pair:
+    return Pair(ModelParams(f"/m/{name}.gguf", n_ctx), DraftModel(ModelParams("/m/draft.gguf")))
 
 
 # ------------------------------------------------------------------------------------ the list
@@ -73,6 +79,25 @@ def test_the_built_in_models_are_found_wherever_the_program_is() -> None:
         ModelParams("/new/target", 1024), DraftModel(ModelParams("/new/draft"))
     )
     assert moved.row_of(elsewhere) == 0
+
+
+def test_the_menu_has_the_newest_of_them(qapp: object) -> None:
+    pairs, bar, forget = SavedPairs((), DEMO), QMenu(), QMenu()
+    bar.addAction("Choose models")
+    menu = PairsMenu(bar, forget, pairs)
+    for number in range(MAX_PAIRS + 3):
+        pairs.remember(pair_of(str(number)), f"Number {number}")
+    menu.tick(11)
+    newest = [f"Number {n}" for n in range(MAX_PAIRS + 2, MAX_PAIRS - 6, -1)]
+    assert [action.text() for action in menu.actions_] == newest
+    assert not any(action.isChecked() for action in menu.actions_)
+    for end in ("Q4", "Q8"):
+        pairs.remember(pair_of("R&D " + "long " * 40 + end), "a name that is longer still" * 20)
+    first, second = menu.actions_[:2]
+    assert first.text().startswith("R&&D long")
+    assert len(first.text()) < 70
+    assert first.text() != second.text()
+    assert first.toolTip().startswith("R&D long")
 
 
 # ---------------------------------------------------------------------------------- the window

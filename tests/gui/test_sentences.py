@@ -13,12 +13,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from PySide6.QtCore import QCoreApplication, QLocale
+from PySide6.QtWidgets import QWidget
 
 from linguist import catalogue
 from linguist.sources import places_of
 from paceline.catalog.download.names import repository_folder
 from paceline.catalog.hub.errors import from_exception, from_status
 from paceline.catalog.hub.values import parse_reference
+from paceline.catalog.judge.curated import curated_pairs_path, load_curated
 from paceline.chat.attachments import read_attachment
 from paceline.chat.exchange.reading import read_chats
 from paceline.chat.presets import presets_from_text
@@ -27,22 +29,27 @@ from paceline.engine.draft.strategy import complete, read_strategy
 from paceline.engine.model.memory_hints import what_to_do_about_weights
 from paceline.engine.model.model_file import check_model_file
 from paceline.engine.model.model_params import NO_REASON, no_context
-from paceline.errors import UserError
+from paceline.errors import ModelError, UserError
+from paceline.gui.kit.notices import ErrorBar, Notice
 from paceline.gui.kit.sentences import SENTENCES, said
 from paceline.gui.kit.translation import install_language
+from paceline.gui.models.candidates import MachineFacts, Picks
+from paceline.gui.models.lists.recommended_page import RecommendedPage
 from paceline.hosting.exit_reasons import describe_death
 from paceline.messages import LoadFailed
 from paceline.names import visible
 from paceline.parameters import check_fields
 from paceline.params import ModelParams, SamplingParams
 from paceline.paths import resources
-from paceline.sentence import Sentence, Wording
+from paceline.sentence import Sentence, Wording, sentence
 from paceline.storage.problems import MovedError, NewerSchemaError, problem_of
 from paceline.workers.ends import End
 from translations import ts_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+    from pytestqt.qtbot import QtBot
 
 
 @pytest.fixture
@@ -80,6 +87,18 @@ def test_any_argument_can_be_shown() -> None:
         assert said(Sentence(template, names))
 
     shown()
+
+
+@pytest.mark.usefixtures("german")
+def test_numbers_and_sentences_at_places_are_german() -> None:
+    told = sentence(
+        "There is no room for a {what}: {why}.",
+        what=sentence("context of {n_ctx:,} tokens for “{name}”", n_ctx=4096, name="plainly"),
+        why="No model is loaded.",
+    )
+    assert said(told) == (
+        "Für einen Kontext von 4.096 Token für „plainly“ ist kein Platz: No model is loaded.."
+    )
 
 
 @pytest.mark.usefixtures("german")
@@ -136,15 +155,21 @@ def _errors_of_files() -> Iterator[UserError]:
     head = {"id": "c", "leaf_id": "a"}
     chat = {"format": "paceline-chat", "version": 2, "conversation": head}
     for wrong in (
+        {"version": "1"},
         {"version": 99},
         {"messages": {}},
+        {"messages": ["hello"]},
         {"messages": [message | {"content": None}]},
+        {"messages": [message | {"role": "system"}]},
         {"messages": [message | {"created_s": 10**400}]},
+        {"messages": [message | {"parent_id": "gone"}]},
         {"messages": [message | {"id": "x" * 1_001}]},
         {"messages": [{"id": "a"}]},
         {"messages": [message], "conversation": {"id": "c"}},
+        {"messages": [message], "runs": [[]]},
         {"messages": [message], "runs": [{"message_id": "a", "zzz": 1}]},
         {"messages": [message], "runs": [{"message_id": "a", "steps": []}]},
+        {"messages": [message], "runs": [{"message_id": "a", "steps": {"names": [1]}}]},
         {"messages": [message], "runs": [{"message_id": "a", "steps": {"names": 1}}]},
         *(
             {"messages": [message], "conversation": {**head, "settings": settings}}
@@ -186,3 +211,37 @@ def test_nothing_of_what_is_put_together_stays_english(tmp_path: Path) -> None:
     without_names = [re.sub(r"„[^“]*“", "", words) for words in (*told, *at_once)]
     assert [words for words in without_names if _ENGLISH.search(words)] == []
     assert _ENGLISH.search(said("A word that is unknown.")), "the search finds nothing"
+
+
+def test_english_is_left_alone(qapp: QCoreApplication) -> None:
+    assert said("No model is loaded.", "Open one in the Models menu.") == (
+        "No model is loaded. Open one in the Models menu."
+    )
+
+
+@pytest.mark.usefixtures("german")
+def test_notices_say_errors_in_german(qtbot: QtBot) -> None:
+    error = ModelError(
+        "not-a-gguf", "“{name}” is not a GGUF file.", "Choose a .gguf file.", name="wolf.gguf"
+    )
+    window, bar = QWidget(), ErrorBar()
+    qtbot.addWidget(window)
+    bar.setParent(window)
+    bar.show_notice(Notice("error", error.message, error.hint))
+    assert bar.accessibleName() == "„wolf.gguf“ ist keine GGUF-Datei. Wählen Sie eine .gguf-Datei."
+
+
+@pytest.mark.usefixtures("german")
+def test_recommended_pairs_are_described_in_german(qtbot: QtBot) -> None:
+    """Every shipped claim, machine and drafter: what is left of English would be one of these."""
+    page = RecommendedPage(load_curated(curated_pairs_path()))
+    qtbot.addWidget(page)
+    page.show_picks(Picks(), MachineFacts())
+    offers = page.rows.offers.rows
+    assert "Jedes Modell bis 2B" in [offer.title for offer in offers]
+    for offer in offers:
+        shown = " ".join((offer.facts, offer.size, *offer.details))
+        english = (
+            r"\b(times|as fast|from|report|on|with|about|memory|any|head|inside|not checked)\b"
+        )
+        assert not re.search(english, re.sub(r"https?:\S+", "", shown)), shown

@@ -9,15 +9,20 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QCheckBox, QComboBox, QLabel
 
+from paceline.catalog.models import Models
 from paceline.gui.conversations.rows import ConversationRow
 from paceline.gui.kit.labels import without_soft_breaks
 from paceline.gui.look.current import look
 from paceline.gui.look.scale import COLUMNS, font_px
-from paceline.gui.settings.forms import ChoiceField, FolderList
+from paceline.gui.settings.forms import ChoiceField
 from paceline.gui.settings.prompt_cache_page import PromptCachePage
 from paceline.messages import DropStates, LoadPair, Remember, StartTurn, StateStorage
+from paceline.paths import Paths
+from paceline.settings import Settings
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from pytestqt.qtbot import QtBot
 
     from gui.fake_client import FakeClient
@@ -115,6 +120,9 @@ def test_everything_acts_at_once_and_is_kept(
     assert (kept.send_key, kept.language, kept.motion) == ("ctrl+enter", "de", "reduced")
     assert (kept.opens_last_chat, kept.cuts_long_chats, kept.font_px) == (False, False, 16)
     assert (kept.learned_mb, kept.engine_host) == (8, "thread")
+    program.settings.set("motion", "full")
+    assert not look.reduces_motion
+    assert choice(dialog, "Movement").currentData() == "full"
     shown: list[Path] = []
     monkeypatch.setattr("paceline.gui.settings.pages.open_folder", shown.append)
     place = dialog.privacy.places[0]
@@ -155,19 +163,6 @@ def test_the_search_shows_rows_of_all_pages_which_are_built_when_they_are_wanted
     assert len(dialog.findChildren(ChoiceField)) == 10
 
 
-def test_folders_are_added_and_taken_away(program: Program, qtbot: QtBot) -> None:
-    field = FolderList(program.settings.setting("model_folders"))
-    qtbot.addWidget(field)
-    for folder in ("/first", "/second"):
-        field.add.click()
-        assert field.folders.dialog is not None
-        field.folders.dialog.filesSelected.emit([folder])
-        field.folders.dialog.reject()
-    assert [row.name.text() for row in field.rows] == ["/first", "/second"]
-    field.rows[0].remove.click()
-    assert program.settings.value("model_folders") == ("/second",)
-
-
 def test_a_page_is_reset_and_the_reset_undone(program: Program) -> None:
     dialog = opened(program)
     assert dialog.undo.isHidden()
@@ -184,6 +179,38 @@ def test_a_page_is_reset_and_the_reset_undone(program: Program) -> None:
     assert program.settings.value("language") == "de"
     assert not program.settings.value("opens_last_chat")
     assert dialog.undo.isHidden()
+
+
+def test_folders_the_hub_and_plans_of_memory_follow_the_settings(
+    make_program: Callable[..., Program], client: FakeClient, paceline_home: Path, tmp_path: Path
+) -> None:
+    paths = Paths.below(paceline_home)
+    program = make_program(Settings(model_folders=("/first",)), models=Models(paths, offline=True))
+    client.finish_load()
+    planner = program.devices.planner
+    assert planner is not None
+    assert planner.states is not None
+    assert planner.states == client.last(LoadPair).states
+    program.settings.set("states_memory_mb", 500)
+    assert planner.states.memory_bytes == 500_000_000
+    program.settings.set("keeps_states", value=False)
+    assert planner.states is None
+    client.finish_load()
+    dialog = opened(program)
+    folders = dialog.models.folders
+    assert folders is not None
+    assert [row.name.text() for row in folders.rows] == ["/first"]
+    program.settings.setting("model_folders").add(str(tmp_path))
+    assert [row.name.text() for row in folders.rows] == ["/first", str(tmp_path)]
+    folders.rows[0].remove.click()
+    assert program.settings.value("model_folders") == (str(tmp_path),)
+    folders.add.click()
+    assert folders.folders.dialog is not None
+    folders.folders.dialog.filesSelected.emit(["/third"])
+    folders.folders.dialog.reject()
+    assert program.settings.settings.model_folders == (str(tmp_path), "/third")
+    box(dialog, "Work offline").click()
+    assert program.window.actions_.offline.isChecked()
 
 
 def test_what_is_kept_of_prompts_is_deleted_when_that_is_switched_off_and_confirmed(

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING
 import pytest
 from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QAction, QKeyEvent, QKeySequence
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QLabel
 
 from paceline.gui.help.palette import actions_of, plain_text
 from paceline.gui.help.shortcuts import shortcuts_of
 
 if TYPE_CHECKING:
+    from pytestqt.qtbot import QtBot
+
     from paceline.gui.program import Program
 
 pytestmark = [
@@ -28,6 +30,26 @@ def window_actions(program: Program) -> list[QAction]:
         for action in program.window.findChildren(QAction)
         if action.shortcuts() and action.shortcutContext() in scopes and action.text()
     ]
+
+
+def test_the_list_is_searched_by_name_and_key(program: Program, qtbot: QtBot) -> None:
+    program.window.actions_.shortcuts.trigger()
+    dialog = program.help.shortcuts.dialog
+    assert dialog is not None
+
+    def shown() -> list[str]:
+        rows = [row.widget for row in dialog.rows if row.widget.isVisible()]
+        return [row.findChildren(QLabel)[0].text() for row in rows]
+
+    assert {"New chat", "Settings", "Stop the reply", "Begin a new line"} <= set(shown())
+    for words, found in (
+        ("ctrl+k", ["Find a command"]), ("reload", ["Reload models"]), ("no such thing", []),
+    ):  # fmt: skip
+        dialog.search.clear()
+        qtbot.keyClicks(dialog.search, words)
+        assert shown() == found
+    dialog.accept()
+    assert program.help.shortcuts.dialog is None
 
 
 def test_every_key_is_listed(program: Program) -> None:

@@ -11,15 +11,18 @@ from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt
 from PySide6.QtGui import QAccessible, QContextMenuEvent, QDropEvent
 from PySide6.QtWidgets import QApplication, QLineEdit, QMenu
 
+from gui.clocks import let_pass
 from paceline.conversation import ConversationSummary, Folder
 from paceline.gui.conversations.folders import FolderChoice, FolderEditor
+from paceline.gui.conversations.groups import ARCHIVE
 from paceline.gui.conversations.model import (
     CHAT_MIME,
     ID_ROLE,
     ConversationList,
 )
-from paceline.gui.conversations.sidebar import Sidebar
+from paceline.gui.conversations.sidebar import UNDO_MS, Sidebar
 from paceline.gui.conversations.tags import TagEditor
+from paceline.messages import StartTurn
 
 if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
@@ -72,16 +75,28 @@ def asked(sidebar: Sidebar) -> list[tuple[object, ...]]:
     """Everything that the sidebar asks for, by the signal's name."""
     seen: list[tuple[object, ...]] = []
     for name, signal in {
+        "new": sidebar.new_button.clicked,
+        "private": sidebar.private_action.triggered,
         "chosen": sidebar.finder.chosen,
         "rename_requested": sidebar.model.rename_requested,
         "pin_requested": sidebar.pin_requested,
         "tag_requested": sidebar.tag_requested,
         "delete_requested": sidebar.delete_requested,
+        "undo_requested": sidebar.undo_bar.wanted,
         "export_requested": sidebar.export_requested,
         "copy_requested": sidebar.copy_requested,
+        "import_requested": sidebar.import_action.triggered,
     }.items():
         signal.connect(lambda *what, name=name: seen.append((name, *what)))
     return seen
+
+
+def ids(program: Program) -> list[str]:
+    return [summary.title for summary in program.session.summaries]
+
+
+def selected(program: Program) -> str:
+    return str(program.window.sidebar.list.currentIndex().data(ID_ROLE) or "")
 
 
 def shown(program: Program) -> str:
@@ -157,6 +172,19 @@ def test_keys_of_the_list_delete_pin_and_tag(
     assert len(asked) == 2, "an editor that is left changes nothing"
 
 
+def test_pages_of_the_list_end_on_chats(sidebar: Sidebar, qtbot: QtBot) -> None:
+    """Every second row is a heading here."""
+    day = 86_400.0
+    sidebar.model.set_summaries(
+        tuple(ConversationSummary(f"c{at}", "T", 1.0, NOW - at * 40 * day) for at in range(30))
+    )
+    sidebar.list.take_focus()
+    for key in (Key.Key_End, Key.Key_PageUp, Key.Key_PageUp, Key.Key_PageDown, Key.Key_Up):
+        before = sidebar.list.current_id
+        qtbot.keyClick(sidebar.list, key)
+        assert sidebar.list.current_id not in ("", before)
+
+
 def test_the_menu_opens_by_key_by_mouse_and_by_its_sign(
     sidebar: Sidebar, qtbot: QtBot, asked: list[tuple[object, ...]]
 ) -> None:
@@ -185,6 +213,26 @@ def test_the_menu_opens_by_key_by_mouse_and_by_its_sign(
     for action in (sidebar.menu.open, sidebar.menu.export, sidebar.menu.copy):
         action.trigger()
     assert asked == [("chosen", "a"), ("export_requested", "a"), ("copy_requested", "a")]
+
+
+def test_everything_is_reached_by_tab(
+    sidebar: Sidebar, qtbot: QtBot, asked: list[tuple[object, ...]]
+) -> None:
+    wanted = {
+        sidebar.new_button, sidebar.new_menu_button, sidebar.search,
+        sidebar.finder.tags.buttons[0], sidebar.list,
+    }  # fmt: skip
+    sidebar.new_button.setFocus()
+    reached = set()
+    for _ in range(12):
+        focused = QApplication.focusWidget()
+        reached.add(focused)
+        qtbot.keyClick(focused, Key.Key_Tab)
+    assert wanted <= reached
+    sidebar.new_button.click()
+    sidebar.private_action.trigger()
+    sidebar.import_action.trigger()
+    assert [what for what, *_ in asked] == ["new", "private", "import_requested"]
 
 
 # ------------------------------------------------------------------------------------------- tags
@@ -275,6 +323,19 @@ def drop(view: ChatList, conversation_id: str, row: int) -> None:
     view.dropEvent(QDropEvent(place, move, data, LEFT, none))
 
 
+def test_a_new_chat_begins_in_a_folder(two_chats: Program, client: FakeClient) -> None:
+    in_folder(two_chats)
+    two_chats.window.sidebar.new_chat_wanted.emit("f")
+    two_chats.chat.send("Cherries")
+    client.reply("Red.")
+    assert client.last(StartTurn).prompt.messages[0].text == "Name the colour."
+    assert two_chats.sampling.badge.open_button.text() == "from folder “Fruit”"
+    assert two_chats.window.panel.sampling.folder.toolTip() == "Name the colour."
+    two_chats.session.put_folder(Folder("f", "Fruit", ""))
+    assert two_chats.sampling.badge.isHidden()
+    assert names(two_chats)[:3] == ["Fruit", "Cherries", "Apples"]
+
+
 def test_a_folder_is_made_and_chats_are_moved_by_menu_and_by_drag(two_chats: Program) -> None:
     sidebar = two_chats.window.sidebar
     pears, apples = (s.conversation_id for s in two_chats.session.summaries)
@@ -293,13 +354,25 @@ def test_a_folder_is_made_and_chats_are_moved_by_menu_and_by_drag(two_chats: Pro
     assert [a.text() for a in choice.actions() if a.text()] == ["Fruit", "New folder…"]
     choice.actions()[0].trigger()
     assert sidebar.model.folder_of(pears).name == "Fruit"
-    sidebar.new_chat_wanted.emit(folder.folder_id)
-    two_chats.chat.send("Cherries")
-    assert sidebar.model.folder_of(shown(two_chats)).name == "Fruit"
     drop(sidebar.list, apples, model.rowCount())  # below the last row
     assert sidebar.model.folder_of(apples) is None
     drop(sidebar.list, apples, 0)
     assert sidebar.model.folder_of(apples).name == "Fruit"
+
+
+def test_archived_chats_stand_below_all_others(two_chats: Program, client: FakeClient) -> None:
+    sidebar = two_chats.window.sidebar
+    two_chats.window.actions_.archive.trigger()
+    assert names(two_chats) == ["Today", "Apples", "Archived"]
+    two_chats.chat.send("More")
+    client.reply("Of them.")
+    assert names(two_chats) == ["Today", "Pears", "Apples"]
+    drop(sidebar.list, shown(two_chats), 2)
+    two_chats.window.actions_.archive.trigger()
+    sidebar.list.model().set_open(ARCHIVE, on=True)
+    assert names(two_chats) == ["Today", "Apples", "Archived", "Pears"]
+    drop(sidebar.list, shown(two_chats), 0)
+    assert names(two_chats) == ["Today", "Pears", "Apples"]
 
 
 # ------------------------------------------------------------------------------------------- undo
@@ -317,6 +390,37 @@ def test_the_key_that_undoes_belongs_to_what_was_written(two_chats: Program, qtb
     qtbot.keyClick(edit, Key.Key_Z, CONTROL)
     qtbot.waitUntil(lambda: len(two_chats.shown.conversation.path()) == 2)
     assert not two_chats.window.actions_.undo.isEnabled()
+
+
+def test_the_offer_to_undo_goes_by_itself(
+    sidebar: Sidebar, qtbot: QtBot, asked: list[tuple[object, ...]]
+) -> None:
+    sidebar.show_undo("Plan")
+    assert "“Plan”" in sidebar.undo_bar.words.text()
+    assert let_pass(sidebar.undo_bar, UNDO_MS) == 1
+    assert sidebar.undo_bar.isHidden()
+    assert asked == []
+    sidebar.show_undo("Pears")
+    qtbot.mouseClick(sidebar.undo_bar.button, LEFT)
+    assert asked == [("undo_requested",)]
+    assert sidebar.undo_bar.isHidden()
+
+
+def test_the_keyboard_stays_where_somebody_went_when_the_list_changes(sidebar: Sidebar) -> None:
+    finder = sidebar.finder
+    sidebar.list.take_focus()
+    sidebar.list.setCurrentIndex(sidebar.list.model().index(2, 0))
+    sidebar.model.set_summaries(())
+    assert finder.pages.currentWidget() is finder.empty, "an empty list invites"
+    new = ConversationSummary("n", "New one", NOW, NOW)
+    sidebar.model.set_summaries((new,))
+    assert finder.pages.currentWidget() is sidebar.list
+    sidebar.model.set_summaries((new, ConversationSummary("a", "Apples", NOW, NOW - 5)))
+    sidebar.select("a")
+    assert sidebar.list.current_id == "a"
+    sidebar.list.setCurrentIndex(sidebar.list.model().index(1, 0))
+    sidebar.select("a")  # nothing else is shown
+    assert sidebar.list.current_id == "n"
 
 
 # -------------------------------------------------------------------------------- in the window
@@ -342,21 +446,14 @@ def test_escape_clears_the_search_before_it_stops_a_reply(
 
 
 def test_the_menu_acts_on_the_chat_that_is_shown_also_where_the_list_is_hidden(
-    two_chats: Program,
+    two_chats: Program, qtbot: QtBot
 ) -> None:
-    window, actions, session = two_chats.window, two_chats.window.actions_, two_chats.session
-    chats, current = window.sidebar.list, two_chats.shown.id
-    window.sidebar.search.setText("pears")
-    window.sidebar.search.emit_now()
-    actions.rename.trigger()
-    assert window.sidebar.search.text() == ""
-    assert chats.state() == chats.State.EditingState
-    for is_archived in (True, False):
-        actions.archive.trigger()
-        assert is_archived == any(s.archived for s in session.summaries)
+    window, actions = two_chats.window, two_chats.window.actions_
+    chats, current = window.sidebar.list, shown(two_chats)
     chats.setCurrentIndex(chats.model().index(2, 0))
+    assert selected(two_chats) != current
     actions.pin.trigger()
-    assert [s.conversation_id for s in session.summaries if s.pinned] == [current]
+    assert [s.pinned for s in two_chats.session.summaries if s.conversation_id == current] == [True]
     actions.tag.trigger()
     editor = window.findChild(TagEditor)
     assert isinstance(editor, TagEditor)
@@ -364,6 +461,60 @@ def test_the_menu_acts_on_the_chat_that_is_shown_also_where_the_list_is_hidden(
     editor.done_button.click()
     assert [b.objectName() for b in window.sidebar.finder.tags.buttons] == ["fruit"]
     actions.sidebar.trigger()
+    assert not window.panes.is_shown("sidebar")
     actions.delete.trigger()
-    assert [s.title for s in session.summaries] == ["Apples"]
-    assert window.sidebar.undo_bar.button.isVisible(), "the list comes back for it"
+    assert ids(two_chats) == ["Apples"]
+    assert window.sidebar.undo_bar.button.isVisible()
+    qtbot.mouseClick(window.sidebar.undo_bar.button, LEFT)
+    assert sorted(ids(two_chats)) == ["Apples", "Pears"]
+    if window.panes.is_shown("sidebar"):
+        actions.sidebar.trigger()
+    actions.new_chat.trigger()
+    for action in (actions.delete, actions.rename, actions.pin, actions.tag):
+        action.trigger()
+    assert len(ids(two_chats)) == 2, "an empty chat is in no list"
+    assert not window.panes.is_shown("sidebar")
+
+
+def test_the_list_goes_along_with_the_shown_chat_when_it_comes_to_the_top(
+    sidebar: Sidebar,
+) -> None:
+    many = [ConversationSummary(f"c{at}", "T", 1.0, NOW - at * 60) for at in range(80)]
+    sidebar.model.set_summaries(tuple(many))
+    sidebar.select("c79")
+    upper = sidebar.list.visualRect(sidebar.list.model().index(1, 0))
+    assert upper.bottom() < 0
+    many[79] = ConversationSummary("c79", "T", 1.0, NOW + 1)
+    sidebar.model.set_summaries(tuple(many))
+    assert sidebar.list.current_id == "c79"
+    place = sidebar.list.visualRect(sidebar.list.currentIndex())
+    assert sidebar.list.viewport().rect().contains(place)
+
+
+def test_the_search_leads_to_messages_and_gives_way_to_what_is_done(
+    two_chats: Program, client: FakeClient, qtbot: QtBot
+) -> None:
+    sidebar, actions = two_chats.window.sidebar, two_chats.window.actions_
+    pears = shown(two_chats)
+    actions.search.trigger()
+    qtbot.keyClicks(sidebar.search, "green")
+    qtbot.keyClick(sidebar.search, Key.Key_Return)
+    assert shown(two_chats) != pears
+    assert two_chats.shown.conversation.title == "Apples"
+    sidebar.search.setText("#nothing")
+    sidebar.search.emit_now()
+    assert selected(two_chats) == ""
+    sidebar.search.clear()
+    assert selected(two_chats) == shown(two_chats), "it is marked again"
+    sidebar.search.setText("pears")
+    sidebar.search.emit_now()
+    actions.rename.trigger()
+    assert sidebar.search.text() == ""
+    assert selected(two_chats) == shown(two_chats)
+    assert sidebar.list.state() == sidebar.list.State.EditingState
+    sidebar.search.setText("apples")
+    actions.new_private.trigger()
+    two_chats.chat.send("A secret")
+    client.reply("Indeed")
+    assert sidebar.search.text() == ""
+    assert selected(two_chats) == shown(two_chats), "a private chat is listed while it is open"

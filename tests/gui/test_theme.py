@@ -8,26 +8,46 @@ import pytest
 from PySide6.QtCore import QSize
 from PySide6.QtGui import (
     QColor,
+    QFont,
     QFontInfo,
     QGuiApplication,
     QIcon,
+    QPalette,
+    QRawFont,
+    QTextLayout,
 )
-from PySide6.QtWidgets import QApplication, QLabel
+from PySide6.QtWidgets import QApplication, QLabel, QPushButton
 
 from paceline import paths
 from paceline.gui.look import scale
 from paceline.gui.look import style as style_module
-from paceline.gui.look.colours import DARK, LIGHT
+from paceline.gui.look.colours import DARK, LIGHT, Theme
 from paceline.gui.look.current import Look, look
-from paceline.gui.look.theme import apply_theme, install_fonts, mono_font, ui_font
+from paceline.gui.look.theme import apply_theme, install_fonts, mono_font, restyle, ui_font
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from pytestqt.qtbot import QtBot
 
+
+THEMES = pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])
+
+
 _ICON = re.compile(r'(?:look\.icon|IconButton)\(\s*"([\w-]+)"')
 SVG = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16">{}</svg>'
+
+
+@THEMES
+def test_the_theme_dresses_the_application(theme: Theme, qapp: QApplication) -> None:
+    apply_theme(qapp, theme)
+    assert qapp.palette().color(QPalette.ColorRole.Window) == QColor(theme.window)
+    assert theme.surface in qapp.styleSheet()
+    button = QPushButton("Send")
+    button.setProperty("kind", "primary")
+    restyle(button)
+    assert button.palette().color(QPalette.ColorRole.ButtonText) == QColor(theme.accent_text)
+    button.deleteLater()
 
 
 def test_the_mode_chooses_the_theme(qtbot: QtBot) -> None:
@@ -102,6 +122,19 @@ def test_the_shipped_fonts_are_used(qapp: QApplication) -> None:
     assert QFontInfo(mono_font()).family() == "JetBrains Mono"
 
 
+@pytest.mark.parametrize("font_of", [ui_font, mono_font])
+def test_signs_are_drawn_as_they_are_written(font_of: Callable[[], QFont]) -> None:
+    install_fonts(paths.resources() / "fonts")
+    font = font_of()
+    for text in ("-->", "!=", "::=", "1x2"):
+        layout = QTextLayout(text, font)
+        layout.beginLayout()
+        layout.createLine()
+        layout.endLayout()
+        drawn = [glyph for run in layout.glyphRuns() for glyph in run.glyphIndexes()]
+        assert drawn == list(QRawFont.fromFont(font).glyphIndexesForString(text)), text
+
+
 def test_icons_take_the_theme_s_colour(qapp: QApplication, tmp_path: Path) -> None:
     square = '<rect width="16" height="16" fill="currentColor"/>'
     (tmp_path / "square.svg").write_text(SVG.format(square))
@@ -114,6 +147,16 @@ def test_icons_take_the_theme_s_colour(qapp: QApplication, tmp_path: Path) -> No
             assert image.pixelColor(8, 8) == QColor(colour)
         image = muted.pixmap(QSize(16, 16), QIcon.Mode.Disabled).toImage()
         assert image.pixelColor(8, 8) == QColor(theme.faint)
+
+
+def test_icons_are_sharp_at_every_scale(qapp: QApplication, tmp_path: Path) -> None:
+    square = '<rect width="16" height="16" fill="currentColor"/>'
+    (tmp_path / "square.svg").write_text(SVG.format(square))
+    look.use_icons(tmp_path)
+    for ratio in (1.0, 1.25, 1.5, 2.0):
+        pixmap = look.icon("square").pixmap(QSize(16, 16), ratio)
+        assert pixmap.size() == QSize(16, 16) * ratio
+        assert pixmap.devicePixelRatio() == ratio
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from gui.clocks import let_pass
 from paceline.chat.pair import Pair
-from paceline.messages import AsideAnswered, ModelParams, SayAside
+from paceline.messages import AsideAnswered, LoadPair, ModelParams, SayAside
+from paceline.paths import demo_pair, resources
 
 if TYPE_CHECKING:
     from gui.fake_client import FakeClient
@@ -46,5 +47,13 @@ def test_who_asks_again_waits_anew(program: Program, client: FakeClient) -> None
 def test_none_is_asked_for_where_it_is_off(program: Program, client: FakeClient) -> None:
     program.settings.set("writes_titles", False)
     answered(program, client)
+    assert let_pass(program.titling)
+    assert client.all(SayAside) == []
+
+
+def test_a_small_model_is_not_asked(program: Program, client: FakeClient) -> None:
+    assert client.last(LoadPair).target.path == str(demo_pair(resources())[0])
+    program.chat.send("How do I read a file?")
+    client.reply("By open().")
     assert let_pass(program.titling)
     assert client.all(SayAside) == []

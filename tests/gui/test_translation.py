@@ -11,16 +11,21 @@ from typing import TYPE_CHECKING
 import pytest
 from PySide6.QtCore import QCoreApplication, QLocale, QObject
 
+from paceline.chat.exchange.words import Sourcing, token_line
 from paceline.engine.draft import registry
+from paceline.gui.conversations.exchange import export_words
 from paceline.gui.kit.translation import (
     DRAFTERS,
     in_words,
     install_language,
+    known_size,
     language_of,
     local,
     local_size,
+    local_sizes,
     local_weights,
 )
+from paceline.messages import DraftCount, StepCommitted, TokenTrace
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -86,6 +91,19 @@ def test_numbers_and_months_follow_it(german: tuple[QTranslator, ...]) -> None:
     assert local_size(4.7e9) == "4,7 GB"
     assert local_weights(7_620_000_000) == "7,62B"
     assert QLocale().standaloneMonthName(5) == "Mai"
+
+
+def test_exports_have_its_signs(german: tuple[QTranslator, ...]) -> None:
+    step = StepCommitted(1, (), "x", (DraftCount("draft", 1, 1),), 0, 0, 0, 0)
+    line = token_line(TokenTrace(1, "draft", 0, 0.75, 1), step, export_words(), Sourcing({}))
+    assert line.endswith(" 0,75")
+
+
+def test_english_numbers_are_pythons(qapp: QCoreApplication) -> None:
+    assert f"{local(1234.5):,.2f}" == "1,234.50"
+    assert local_sizes(3.1e9, 4.9e9) == ("3.1", "4.9 GB")
+    assert not known_size(0)
+    assert local_size(0) == "0 B"
 
 
 def test_english_needs_nothing(qapp: QCoreApplication, resources: Path) -> None:

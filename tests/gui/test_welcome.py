@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QLabel, QWidget
+from PySide6.QtWidgets import QLabel, QScrollArea, QWidget
 
 from gui.compare.test_columns import check_clocks
 from gui.fake_client import described
@@ -49,6 +49,14 @@ CPU = DeviceInfo("CPU", "A processor", "cpu", 32 * GB, 20 * GB)
 LIMIT_MS = 30_000
 
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
+
+
+@pytest.fixture
+def first(make_program: Callable[..., Program], client: FakeClient) -> Program:
+    """A window at its first start, without a catalogue."""
+    program = make_program(Settings())
+    client.finish_load()
+    return program
 
 
 def page_of(program: Program) -> WelcomePage:
@@ -120,6 +128,19 @@ def test_the_second_start_shows_questions_alone_and_keeps_what_was_written(
 
 def keyboard_of(program: Program) -> QWidget | None:
     return program.window.focusWidget()
+
+
+def test_after_a_click_what_is_typed_goes_to_the_field(first: Program) -> None:
+    page, composer = page_of(first), first.window.chat_pane.composer
+    left = page.example.columns.left.findChild(QScrollArea)
+    assert left is not None
+    for clicked in (page.example.again, left.viewport(), page.questions[0]):
+        first.window.models_menu.setFocus()
+        composer.set_text("Dear model,")  # else a question would be asked
+        QTest.mouseClick(clicked, Qt.MouseButton.LeftButton)
+        before = composer.text
+        QTest.keyClicks(keyboard_of(first), "hello there")
+        assert composer.text == f"{before}hello there"
 
 
 def test_questions_suit_the_target() -> None:
@@ -211,6 +232,17 @@ def test_it_plays_by_itself_and_with_reduced_motion_it_stands_finished(
     for word in (recording.machine, recording.target.name, recording.date):
         assert word in example.origin.text()
     assert example.question.text() == "Asked: Remove the comments from this code"
+
+
+def test_a_hidden_example_stands_still(example: Example, qtbot: QtBot) -> None:
+    look.set_motion("full")
+    example.show()
+    example.play()
+    example.hide()
+    n_steps = len(example.columns.left.reply.steps)
+    qtbot.wait(60)
+    assert len(example.columns.left.reply.steps) == n_steps
+    assert not example.is_over
 
 
 def test_a_damaged_example_says_so(qtbot: QtBot, tmp_path: Path) -> None:
