@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import structs
-from PySide6.QtWidgets import QWidget
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QScrollArea, QWidget
 
 from gui.compare.turns import Turn, turn
 from paceline.chat.reply import Reply, TurnOptions
@@ -26,7 +27,7 @@ from paceline.gui.compare.outcome import (
 )
 from paceline.gui.look.current import look
 from paceline.gui.state.sources import Sources
-from paceline.messages import TurnFailed
+from paceline.messages import PrefillProgressed, TurnFailed, TurnStarted
 from paceline.run_record import RunError
 
 if TYPE_CHECKING:
@@ -98,6 +99,64 @@ def test_the_clock_runs_between_events_and_stands_at_the_end(columns: TwoColumns
     assert columns.left.words["clock"] == f"{60 * 0.1:.1f} s"
 
 
+def test_with_reduced_motion_the_clock_shows_whole_seconds_until_the_end(
+    columns: TwoColumns,
+) -> None:
+    events = turn(TEXT, 0.1)
+    columns.left.receive(*events[0])
+    columns.left.pass_time(3.99)
+    assert columns.left.words["status"] == "Reading the prompt: 0 %, 3 s…"
+    play(columns.left, events[1:3])
+    columns.left.pass_time(events[2][0] + 3.99)
+    assert columns.left.words["clock"] == "3 s"
+    play(columns.left, events[3:])
+    assert columns.left.words["clock"] == "6.0 s"
+
+
+def test_before_the_text_it_says_how_much_of_the_prompt_is_read_and_for_how_long(
+    columns: TwoColumns,
+) -> None:
+    look.set_motion("full")
+    columns.left.wait("Comes next")
+    assert columns.left.words["status"] == "Comes next"
+    columns.left.receive(0.1, TurnStarted(40, 0, 7))
+    columns.left.receive(0.2, PrefillProgressed(10, 40))
+    assert columns.left.words["status"] == "Reading the prompt: 25 %, 0.2 s…"
+    columns.left.pass_time(1.3)
+    assert columns.left.words["status"] == "Reading the prompt: 25 %, 1.3 s…"
+    assert not columns.left.words["clock"]
+    assert not columns.left.words["speed"]
+    play(columns.left, turn(TEXT, 0.1))
+    assert not columns.left.words["status"]
+
+
+def test_the_text_grows_and_the_speed_is_shown_while_it_writes(
+    columns: TwoColumns, qtbot: QtBot
+) -> None:
+    events = turn(TEXT, 0.1, per_step=2)
+    play(columns.right, events[:12])
+    qtbot.waitUntil(lambda: columns.right.shown_text == TEXT[: len(columns.right.shown_text)] != "")
+    assert columns.right.words["speed"] == "20.0 tokens/s"
+    assert not columns.right.words["end"]
+    play(columns.right, events[12:])
+    assert columns.right.shown_text == TEXT
+    assert (
+        columns.right.words["end"]
+        == "Read the prompt in 0.5\u00a0s, wrote 60 tokens in 3.0\u00a0s."
+    )
+
+
+def test_drafted_tokens_are_coloured_as_in_the_chat(columns: TwoColumns) -> None:
+    play(columns.left, turn(TEXT, 0.1))
+    play(columns.right, turn(TEXT, 0.1, per_step=3))
+    left, right = (
+        [span for view in column.findChildren(MessageView) for span in view.content.spans]
+        for column in (columns.left, columns.right)
+    )
+    assert not left
+    assert {span.kind for span in right} == {"draft"}
+
+
 def test_a_reply_that_was_cut_says_why(columns: TwoColumns) -> None:
     play(columns.left, turn(TEXT, 0.1, reason="length"))
     assert columns.left.words["end"].startswith("The token limit ended the reply. Read")
@@ -118,6 +177,42 @@ def test_an_error_stands_in_its_column_and_the_other_one_continues(
     assert not columns.outcome
     play(columns.right, turn(TEXT, 0.1))
     assert columns.right.shown_text == TEXT
+
+
+def test_a_new_beginning_is_empty(columns: TwoColumns) -> None:
+    play(columns.left, turn(TEXT, 0.1))
+    play(columns.right, turn(OTHER, 0.1))
+    columns.begin("Off", "Auto")
+    assert not columns.outcome
+    assert columns.left.words == dict.fromkeys(columns.left.words, "") | {"title": "Off"}
+    assert not columns.right.shown_text
+    play(columns.left, turn(OTHER, 0.1))
+    assert columns.left.shown_text == OTHER
+
+
+def test_the_text_follows_its_end_until_the_user_scrolls_back(
+    columns: TwoColumns, qtbot: QtBot
+) -> None:
+    bar = columns.left.findChildren(QScrollArea)[0].verticalScrollBar()
+    events = turn(TEXT.replace(" ", "\n\n "), 0.1)
+    play(columns.left, events[:40])
+    qtbot.waitUntil(lambda: bar.maximum() > 100)
+    assert bar.value() == bar.maximum()
+    bar.setValue(20)
+    before = bar.maximum()
+    play(columns.left, events[40:])
+    qtbot.waitUntil(lambda: bar.maximum() > before)
+    assert bar.value() == 20
+
+
+def test_when_both_have_ended_one_line_says_what_came_out(
+    columns: TwoColumns, qtbot: QtBot
+) -> None:
+    play(columns.right, turn(TEXT, 0.1, per_step=2))
+    assert not columns.outcome
+    with qtbot.waitSignal(columns.ended):
+        play(columns.left, turn(TEXT, 0.1))
+    assert columns.outcome == "2.00× as fast, the same text"
 
 
 # ------------------------------------------------------------------------------------- both
@@ -141,6 +236,17 @@ def test_where_texts_part_the_first_other_word_is_marked(columns: TwoColumns) ->
         views = [v for v in column.findChildren(MessageView) if v.current_top() is not None]
         assert len(views) == 1
         assert word in column.shown_text
+
+
+def test_screen_readers_know_the_columns_and_hear_the_outcome(columns: TwoColumns) -> None:
+    names = [column.accessibleName() for column in (columns.left, columns.right)]
+    assert names == ["Alone", "With drafts"]
+    texts = [
+        {w.accessibleName() for w in column.findChildren(QWidget) if w.focusPolicy() != Qt.NoFocus}
+        for column in (columns.left, columns.right)
+    ]
+    assert "Reply: Alone" in texts[0]
+    assert "Reply: With drafts" in texts[1]
 
 
 # ------------------------------------------------------------------------------ what came out

@@ -5,12 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from PySide6.QtGui import QContextMenuEvent
+from PySide6.QtWidgets import QApplication, QMenu
 
 from gui.compare.turns import turn
 from gui.fake_client import FakeClient
 from paceline.chat.pair import Pair
 from paceline.conversation import Folder
+from paceline.gui.chat.messages.user_bubble import UserBubble
 from paceline.gui.compare.dialog import CompareDialog
+from paceline.gui.help.palette import actions_of
 from paceline.messages import LoadPair, ModelParams, Reset, StartTurn, Strategy
 from paceline.params import Prompting
 from paceline.settings import ModelPrompting
@@ -90,6 +94,17 @@ def test_nothing_is_in_the_chat_until_a_reply_is_used(asked: Program, client: Fa
     dialog.close()
 
 
+def test_columns_are_named_by_that_in_which_they_differ(asked: Program) -> None:
+    dialog = opened(asked)
+    strategies, settings, _ = dialog.sides[1].fields
+    strategies.setCurrentIndex(dialog.sides[0].fields[0].currentIndex())
+    settings.setCurrentIndex(settings.findText("Greedy"))
+    dialog.start.click()
+    titles = [column.words["title"] for column in (dialog.columns.left, dialog.columns.right)]
+    assert titles == ["Settings of this chat", "Greedy"]
+    dialog.close()
+
+
 def test_other_models_have_the_prompting_that_is_kept_for_them_and_both_the_folders_instructions(
     asked: Program, client: FakeClient, qtbot: QtBot, tmp_path: Path
 ) -> None:
@@ -128,9 +143,40 @@ def test_closing_the_dialog_stops_what_runs(asked: Program, client: FakeClient) 
     assert asked.comparing.dialog is None
 
 
+def test_it_says_why_it_cannot_begin(asked: Program, client: FakeClient) -> None:
+    dialog = opened(asked)
+    assert dialog.start.isEnabled()
+    asked.loader.reload()
+    assert not dialog.start.isEnabled()
+    client.finish_load()
+    assert dialog.start.isEnabled()
+    dialog.close()
+
+
 def test_a_chat_without_a_question_says_so(program: Program) -> None:
     told: list[str] = []
     program.notices.posted.connect(lambda notice: told.append(notice.message))
     program.window.actions_.answer_twice.trigger()
     assert program.comparing.dialog is None
     assert told == ["Ask something first; then compare two answers."]
+
+
+@pytest.mark.qt_log_ignore("This plugin does not support")
+def test_the_palette_and_a_questions_menu_offer_it(
+    asked: Program,
+) -> None:
+    offered = [action for _, action in actions_of(asked.window.menus)]
+    assert asked.window.actions_.answer_twice in offered
+    bubbles = asked.window.chat_pane.chat.findChildren(UserBubble)
+    bubble = next(each for each in bubbles if each.isVisible())
+    at = bubble.rect().center()
+    event = QContextMenuEvent(QContextMenuEvent.Reason.Mouse, at, bubble.mapToGlobal(at))
+    QApplication.sendEvent(bubble, event)
+    menu = QApplication.activePopupWidget()
+    assert isinstance(menu, QMenu)
+    (action,) = (action for action in menu.actions() if action.text() == "Compare…")
+    action.trigger()
+    menu.close()
+    dialog = asked.comparing.dialog
+    assert dialog is not None
+    dialog.close()

@@ -8,16 +8,19 @@ from typing import TYPE_CHECKING
 import pytest
 from PySide6.QtCore import Qt
 
+from gui.fake_client import model_info
 from gui.fake_judge import FakeJudge, plan_of
 from paceline.catalog.memory.values import DevicePlan, Share
-from paceline.figures import ServerProblem
+from paceline.chat.pair import PairState
+from paceline.figures import DeviceMemory, ServerProblem
+from paceline.gui.kit.translation import local_size
 from paceline.gui.models.candidates import Candidate, Picks
 from paceline.gui.models.picker.device_field import DeviceField
 from paceline.gui.models.picker.pair_judgement import PairJudgement
 from paceline.gui.models.picker.pair_pane import PairPane
 from paceline.gui.state.current_devices import RoomPlanner
 from paceline.messages import DeviceInfo, EngineDescribed
-from paceline.params import ModelParams
+from paceline.params import DraftModel, ModelParams
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -164,6 +167,16 @@ def test_what_splits_is_on_while_several_devices_are_used(pane: PairPane) -> Non
     assert pane.obstacle().startswith("3 shares are more than the devices")
 
 
+def test_servers_that_are_lost_are_reported_in_a_line(pane: PairPane) -> None:
+    assert pane.form.lost.isHidden()
+    problem = ServerProblem(FAR, f"No RPC server listens at {FAR}.", "Start it there.")
+    pane.form.show_engine(engine(CARD, lost=(problem,)))
+    assert pane.form.lost.text().replace("\u200b", "") == problem.message
+    assert not pane.obstacle(), "other devices can be used"
+    pane.form.show_engine(engine(CARD, *RPC))
+    assert pane.form.lost.isHidden()
+
+
 def test_layers_are_shown_where_they_lie_and_follow_the_number(
     pane: PairPane, judge: FakeJudge, qtbot: QtBot
 ) -> None:
@@ -221,3 +234,30 @@ def test_memory_that_is_shared_is_shown_once(
     pane.form.target.fields["n_ctx"].setValue(1024)
     qtbot.waitUntil(lambda: bars[0].title.text() == "127.0.0.1:1 (RPC0)")
     assert not bars[0].excess.isHidden(), "its server lends less than that"
+
+
+def test_what_was_found_stands_beside_what_was_expected(pane: PairPane, qtbot: QtBot) -> None:
+    (bar,) = pane.memory.bars
+    plan = pane.judgement.judgement.plan
+    assert plan is not None
+    taken = DeviceMemory("CPU", plan.devices[0].buffers - 2 * GIB, GIB, 0)
+    info = model_info(TARGET.reference)
+    pair = wanted(pane)
+    pane.show_loaded(PairState("loading", pair))
+    assert bar.found.isHidden()
+    pane.show_loaded(PairState("ready", pair, info, memory=(taken,)))
+    assert not bar.found.isHidden()
+    expected = local_size(plan.devices[0].buffers)
+    assert bar.found.text().endswith(f"found, {expected} expected")
+    pane.form.target.fields["n_ctx"].setValue(1024)
+    qtbot.waitUntil(bar.found.isHidden)
+    pane.show_loaded(PairState("ready", wanted(pane), info))
+    assert bar.found.isHidden(), "no figures were told"
+
+
+def test_what_is_chosen_comes_back_with_the_pair(pane: PairPane) -> None:
+    draft = DraftModel(ModelParams(DRAFT.reference, device="RPC1"))
+    target = ModelParams(TARGET.reference, device="RPC0,CUDA0", tensor_split=(2.0, 1.0))
+    pair = replace(wanted(pane), target=target, drafting=draft)
+    pane.show_pair(pair)
+    assert wanted(pane) == pair, "in the order in which they were named"

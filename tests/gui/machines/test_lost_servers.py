@@ -73,6 +73,17 @@ def test_a_load_without_the_lost_server_is_one_click(window: Program, client: Fa
     assert bar(window).isHidden()
 
 
+def test_long_names_stand_in_the_notice_and_not_on_its_button(
+    window: Program, client: FakeClient
+) -> None:
+    lost = tuple(replaced(LOST, f"box-{i}.department.example:50052") for i in range(2))
+    window.models.load_models(Pair(ModelParams("/m/a.gguf")))
+    client.emit(LoadFailed("rpc-server", LOST.message, LOST.hint, lost=lost))
+    assert bar(window).action.text() == "Load without lost servers"
+    bar(window).action.click()
+    assert client.last(LoadPair).target == ModelParams("/m/a.gguf")
+
+
 def test_a_load_can_be_tried_again_when_the_server_is_back(
     window: Program, client: FakeClient
 ) -> None:

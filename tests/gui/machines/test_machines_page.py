@@ -8,8 +8,11 @@ import pytest
 from PySide6.QtGui import QGuiApplication
 
 from gui.fake_client import model_info
+from paceline import paths
+from paceline.chat.pair import Pair
 from paceline.engine.model.rpc_servers import ServerAnswer
 from paceline.figures import ServerProblem
+from paceline.gui.help.guide import anchor_of, page_of
 from paceline.gui.machines import servers
 from paceline.gui.machines.page import COMMAND, MachinesPage
 from paceline.gui.settings.pages import ModelsPage
@@ -22,6 +25,7 @@ from paceline.messages import (
     LoadPair,
     PairLoaded,
 )
+from paceline.params import DraftModel, ModelParams
 from paceline.settings import KeptServer, Settings, load_settings, save_settings
 from rpc_servers import UNUSABLE, rpc_servers
 
@@ -198,6 +202,21 @@ def test_the_commands_name_the_other_computer(program: Program) -> None:
     assert "127.0.0.1:50053" in page.near_end.text()
 
 
+def test_the_guide_opens_at_its_part(program: Program) -> None:
+    page = opened(program)
+    page.guide.click()
+    dialog = program.help.guide.dialog
+    assert dialog is not None
+    assert dialog.page.verticalScrollBar().value() > 0
+    folder = paths.resources() / "guide"
+    for file, heading in (
+        ("guide.md", "More than one machine"),
+        ("guide.de.md", "Mehr als ein Rechner"),
+    ):
+        html = page_of((folder / file).read_text(encoding="utf-8"))
+        assert f'<a name="{anchor_of(heading)}">' in html
+
+
 def test_with_servers_the_engine_has_a_process_of_its_own(
     program: Program,
 ) -> None:
@@ -213,6 +232,30 @@ def test_with_servers_the_engine_has_a_process_of_its_own(
     assert not dialog.models.host.isEnabled()
     assert not dialog.models.held.isHidden()
     assert program.settings.value("engine_host") == "thread", "it comes back without servers"
+
+
+@pytest.mark.usefixtures("far")
+def test_devices_that_have_other_names_now_are_not_asked_for(
+    program: Program, client: FakeClient
+) -> None:
+    program.settings.set("rpc_servers", (KeptServer(FAR), KeptServer(NEAR)))
+    client.emit(described(FAR, NEAR))
+    placed = ModelParams("/m/a.gguf", device="RPC1", n_gpu_layers=8, tensor_split=(1.0,))
+    apart = DraftModel(ModelParams("/m/b.gguf", device="CUDA0", n_gpu_layers=4))
+    program.models.load_models(Pair(placed, apart))
+    client.finish_load()
+    program.servers.use(FAR, is_used=False)
+    client.emit(described(NEAR))
+    load = client.last(LoadPair)
+    assert load.servers == (NEAR,)
+    assert load.target == ModelParams("/m/a.gguf")
+    assert load.drafting == apart
+    client.finish_load()
+    program.models.load_models(Pair(placed, apart))
+    program.servers.add("192.0.2.6:50052")
+    program.servers.use("192.0.2.6:50052", is_used=True)
+    client.emit(described(NEAR, "192.0.2.6:50052"))
+    assert client.last(LoadPair).target == placed, "one more at the end changes no name"
 
 
 @pytest.mark.usefixtures("far")

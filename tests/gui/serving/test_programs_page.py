@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QCheckBox
 
 from paceline.gui.serving.page import ProgramsPage
 from paceline.gui.serving.recipes import EndpointAccess, recipes
+from paceline.settings import SERVER_PORT
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -93,6 +94,31 @@ def test_the_key_is_hidden_until_it_is_asked_for(
     assert clipboard() not in recipe.toPlainText()
 
 
+def test_the_page_is_reset_and_the_reset_undone(program: Program, port: int) -> None:
+    page = opened(program)
+    program.settings.update(serving_port=port, serving_needs_key=False, serving_key="kept")
+    box(page, "Draft for them from your chats").click()
+    dialog = program.settings_controller.dialog
+    assert dialog is not None
+    dialog.reset.click()
+    value = program.settings.value
+    names = ("serving_port", "serving_needs_key", "serving_remembers", "serving_key")
+    assert [value(name) for name in names] == [SERVER_PORT, True, False, "kept"]
+    dialog.undo.click()
+    assert [value(name) for name in names] == [port, False, True, "kept"]
+
+
+def test_the_page_is_found_by_the_names_of_programs(program: Program, qtbot: QtBot) -> None:
+    page = opened(program)
+    dialog = program.settings_controller.dialog
+    assert dialog is not None
+    qtbot.keyClicks(dialog.search, "aider")
+    qtbot.waitUntil(lambda: all(each.is_built for each in dialog.pages))
+    assert dialog.list.currentItem().text() == "Other programs"
+    assert page.recipes.isVisible()
+    assert not page.key.isVisible()
+
+
 @pytest.mark.parametrize("model", ["demo", 'it\'s "a" model: größe #1'])
 @pytest.mark.parametrize("key", ["", "k-1_x"])
 def test_ready_made_settings_hold_what_a_program_needs(model: str, key: str) -> None:
@@ -135,6 +161,13 @@ def test_ready_made_settings_hold_what_a_program_needs(model: str, key: str) -> 
     )
     assert json.loads(rows["model"]) == model
     assert (rows["apiBase"], json.loads(rows["apiKey"])) == (f"{access.url}/v1", given)
+
+
+def test_ready_made_settings_name_the_loaded_model(program: Program) -> None:
+    page = opened(program)
+    page.recipes.choice.buttons["zed"].click()
+    assert '"paceline-demo-target-q8_0"' in page.recipes.text.toPlainText()
+    assert "settings.json" in page.recipes.where.text()
 
 
 def test_expressions_are_added_checked_and_removed(program: Program) -> None:

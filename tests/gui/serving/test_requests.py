@@ -140,6 +140,60 @@ def test_a_request_says_why_it_was_read_again_and_the_line_can_be_ignored(
     assert dialog.ignore.isEnabled()
 
 
+def test_the_list_is_in_the_menu_and_leads_to_the_settings(program: Program) -> None:
+    program.window.actions_.requests.trigger()
+    dialog = program.requests.dialog
+    assert dialog is not None
+    assert dialog.state.pill.text() == "off"
+    dialog.settings.click()
+    settings = program.settings_controller.dialog
+    assert settings is not None
+    assert settings.list.currentItem().text() == "Other programs"
+
+
+def test_the_plot_follows_a_program_and_says_for_whom(
+    program: Program, client: FakeClient, asker: Asker, serve: Serve, qtbot: QtBot
+) -> None:
+    program.chat.send("Hello?")
+    client.reply("Hi")
+    live, panel = program.live, program.window.panel
+    assert live.metrics.n_steps == 1
+    serve(program)
+    asked = asker.begin()
+    until_asked(qtbot, client, 2)
+    client.start_turn()
+    for number in range(4):
+        client.step(f"{number}", number)
+    qtbot.waitUntil(lambda: live.metrics.n_steps == 3)
+    assert live.asker == "Zed"
+    qtbot.waitUntil(lambda: panel.plot.remark.text() == "for Zed")
+    assert not panel.plot.remark.isHidden()
+    program.shown.new()
+    assert live.asker == "Zed", "what another chat shows waits"
+    client.finish_turn("0123")
+    asker.end(asked)
+    qtbot.waitUntil(lambda: live.asker == "")
+    assert live.reply is None, "the new chat has no reply"
+    assert panel.plot.remark.isHidden()
+
+
+def test_figures_of_a_program_stay_until_the_chat_has_others(
+    program: Program, client: FakeClient, asker: Asker, serve: Serve, qtbot: QtBot
+) -> None:
+    serve(program)
+    answered(program, client, asker, qtbot)
+    live = program.live
+    assert live.asker == "Zed"
+    assert live.headline.speed == "41.2"
+    assert live.headline.asker == "Zed"
+    assert program.window.panel.advice.isHidden(), "advice is for the user's own replies"
+    assert program.chat.send("Hello?")
+    assert live.asker == ""
+    assert live.metrics.n_steps == 0
+    client.reply("Hi")
+    assert live.metrics.n_steps == 1
+
+
 def test_a_message_that_waits_for_a_program_says_so(
     program: Program, client: FakeClient, asker: Asker, serve: Serve, qtbot: QtBot
 ) -> None:
