@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from PySide6.QtCore import QPoint
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QAccessible
 from PySide6.QtWidgets import QLabel, QWidget
 
 from gui.fake_client import FakeClient
 from gui.shared_window import USUAL
 from paceline.gui.chat.messages.reply_view import ReplyView
+from paceline.gui.kit.labels import without_soft_breaks
 from paceline.gui.kit.notices import Notifications
 from paceline.gui.look.current import look
 from paceline.messages import (
@@ -105,6 +106,44 @@ def test_a_reply_that_fails_keeps_its_text_and_says_why(
         assert len(client.all(LoadPair)) == n_loads + 1
         client.finish_load()
     assert program.chat.send("Again?")
+
+
+def test_another_chat_is_written_in_while_the_first_one_is_answered(
+    program: Program, client: FakeClient, qtbot: QtBot
+) -> None:
+    session, shown = program.session, program.shown
+    composer = program.window.chat_pane.composer
+    label = composer.elsewhere.label
+    program.chat.send("Long question")
+    client.start_turn()
+    client.step("Ha", 0)
+    first = shown.id
+    assert composer.elsewhere.isHidden(), "it can be seen"
+    shown.new()
+    client.step("lf", 1)
+    assert replies(program) == []
+    qtbot.keyClicks(composer.edit, "Next")
+    qtbot.keyClick(composer.edit, Qt.Key.Key_Return)
+    assert (composer.text, len(client.all(StartTurn))) == ("Next", 1)
+    assert "“Long question”" in label.text()
+    session.rename(first, "Another title")
+    assert "“Another title”" in label.text()
+    composer.elsewhere.button.click()
+    assert shown.id == first
+    assert composer.elsewhere.isHidden()
+    client.step(" and more", 2)
+    shown.new()
+    assert (composer.text, composer.elsewhere.isHidden()) == ("Next", False)
+    session.rename(first, "<b>" + "long" * 20)
+    assert label.textFormat() is Qt.TextFormat.PlainText
+    assert without_soft_breaks(label.text()) != label.text(), "it can be broken into lines"
+    assert "“<b>longlong" in without_soft_breaks(label.text())
+    client.finish_turn("Half and more")
+    assert composer.elsewhere.isHidden()
+    qtbot.keyClick(composer.edit, Qt.Key.Key_Return)
+    assert client.last(StartTurn).prompt.messages[-1].text == "Next"
+    shown.show(first)
+    assert [view.plain_text for view in replies(program)] == ["Half and more"]
 
 
 # ------------------------------------------------------------------------------------------ models

@@ -17,7 +17,9 @@ from paceline.engine.draft import registry
 from paceline.gui.chat.markdown.code import PLAIN, highlight
 from paceline.gui.chat.markdown.cuts import (
     Cut,
+    can_append,
     find_cut,
+    growth_of,
     link_target,
     split_bare_urls,
 )
@@ -111,6 +113,39 @@ def test_what_is_too_much_stays_plain(text: str, shown: int) -> None:
 
 def cut(text: str) -> Cut:
     return find_cut(shared_parser().parse(text), text.split("\n"))
+
+
+@pytest.mark.parametrize(
+    ("text", "growth"),
+    [
+        ("A paragraph that is long enough", "text"),
+        ("Too short", "none"),
+        ("A paragraph that ends with **bold**", "none"),
+        ("A paragraph that ends with a blank ", "none"),
+        ("1. could still be a list, who knows", "none"),
+        ("> A quote that is long enough here", "none"),
+        ("An address https://example.org/this", "none"),
+        ("```python\nx = 1", "code"),
+        ("```python\nx = 1\n", "code"),
+        ("```python\nx = 1\n   ", "none"),
+        ("```python\n", "none"),
+        ("```python\nx = 1\n```", "none"),
+        ("- ```\n  x = 1", "none"),
+        ("", "none"),
+    ],
+)
+def test_what_can_simply_grow(text: str, growth: str) -> None:
+    assert growth_of(shared_parser().parse(text), text.split("\n")) == growth
+
+
+def test_markup_ends_the_growth() -> None:
+    assert can_append("text", " and more words.", "A paragraph", "")
+    for added in ("*", "`", "[", "\n", "<", "&", "\\", "~", "|", "_", "http://x"):
+        assert not can_append("text", added, "A paragraph", ""), added
+    assert not can_append("none", "a", "", "")
+    assert can_append("code", "*x[0]\n  y = `1`", "z = ", "```")
+    assert not can_append("code", "\n``", "z = 1", "```")
+    assert not can_append("code", "`", "``", "```")
 
 
 # --------------------------------------------------------------------------------- provenance

@@ -114,6 +114,27 @@ def test_actions_of_a_reply_tell_its_message_and_copies_are_made_at_once(
     assert QGuiApplication.clipboard().text() == "Bold and code"
 
 
+def test_icons_stand_alone_where_there_is_no_room(chat: ChatView, qtbot: QtBot) -> None:
+    bubble = say(chat, "Why?")
+    hover(bubble)
+    copy, style = named(bubble, "Copy the message"), Qt.ToolButtonStyle
+    for width, shown in ((500, style.ToolButtonTextBesideIcon), (180, style.ToolButtonIconOnly)):
+        bubble.resize(width, 100)
+        assert copy.toolButtonStyle() == shown
+    chat.resize(760, 500)
+    reply = finished(chat, "Text")
+    reply.set_stats("<b>41.2 t/s</b>")
+    settle(qtbot)
+    regenerate = named(reply, AGAIN)
+    assert not regenerate.icon().isNull()
+    wide = regenerate.width()
+    chat.resize(380, 500)
+    settle(qtbot)
+    assert regenerate.width() < wide
+    assert regenerate.toolTip() == AGAIN
+    assert "41.2 t/s" in named(reply, DETAILS).toolTip(), "the figures may have no room at all"
+
+
 def test_nothing_is_asked_anew_while_a_reply_is_written(chat: ChatView, qtbot: QtBot) -> None:
     reply, bubble = finished(chat, "Text"), say(chat, "More")
     settle(qtbot)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 import pytest
 from msgspec import structs
 from PySide6.QtGui import QColor
-from PySide6.QtWidgets import QScrollArea
+from PySide6.QtWidgets import QScrollArea, QWidget
 
 from gui.fake_judge import CARD, GIB, GOOD, FakeJudge, plan_of
 from paceline import paths
@@ -392,6 +392,24 @@ LOADED = [
         lookup_cache="/texts/mine.bin",
     ),
 ]
+
+
+def test_tab_goes_down_the_form(pane: PairPane) -> None:
+    form = pane.form
+    wanted: list[QWidget] = [form.context.slider, form.target.fields["n_ctx"]]
+    wanted += [
+        form.advanced.toggle,
+        form.target.fields["n_gpu_layers"],
+        form.draft.fields["n_gpu_layers"],
+    ]
+    wanted += [form.target.fields["device"], form.draft.fields["device"]]
+    reached: list[QWidget] = []
+    widget: QWidget = form
+    while len(reached) < len(wanted):
+        widget = widget.nextInFocusChain()
+        if widget in wanted:
+            reached.append(widget)
+    assert [wanted.index(each) for each in reached] == list(range(len(wanted)))
 
 
 def test_room_follows_from_the_cache_alone() -> None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import datetime
+from itertools import groupby
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from PySide6.QtCore import QEvent, QLocale, QPoint, QTranslator
+from PySide6.QtCore import QEvent, QLocale, QPoint, Qt, QTranslator
 from PySide6.QtGui import QGuiApplication, QHelpEvent
 from PySide6.QtWidgets import QApplication, QScrollArea
 
@@ -180,6 +181,28 @@ def language(request: pytest.FixtureRequest, qapp: QApplication) -> Iterator[str
         qapp.removeTranslator(translator)
     QLocale.setDefault(QLocale.c())
     look.changed.emit(look.theme)  # what was dressed meanwhile, such as the shared window's plot
+
+
+def test_the_fields_of_the_drafters_follow_their_card_in_the_tab_order(
+    program: Program, qtbot: QtBot
+) -> None:
+    card = program.window.panel.draft_settings
+    program.window.panel.open_only(("details", "drafters"))
+    program.speculation.use(strategy_named("suffix+draft"))
+    qtbot.waitUntil(lambda: all(field.isVisible() for field in card.fields.values()))
+    card.presets.setFocus()
+    reached: list[str] = []
+    while not reached or reached[-1]:  # until the card is left
+        before = QApplication.focusWidget()
+        assert before is not None
+        qtbot.keyClick(before, Qt.Key.Key_Tab)
+        now = QApplication.focusWidget()
+        assert now is not None
+        fields = card.fields.items()
+        around = (n for n, f in fields if f.isAncestorOf(now) or now is f.automatic)
+        reached.append(next(around, ""))
+    assert [name for name, _ in groupby(reached)] == [*card.fields, ""]
+    assert min(reached.count(name) for name in card.fields) >= 2, "a slider and a number each"
 
 
 def test_the_context_is_counted_while_a_reply_grows(program: Program, client: FakeClient) -> None:

@@ -316,9 +316,11 @@ def test_after_the_first_load_own_models_and_one_pair_are_offered(
     offer.button.click()
     assert getting.wanted is not None
     assert getting.wanted.target.path == found.pair.target_reference
+    assert offer.button.text() == "Cancel"
     assert keyboard_of(catalogued) is edit
     offer.button.click()
     assert getting.wanted is None
+    assert offer.button.text() == "Get it"
 
     page.own.button.click()
     assert keyboard_of(catalogued) is edit

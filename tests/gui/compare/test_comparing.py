@@ -105,6 +105,19 @@ def test_columns_are_named_by_that_in_which_they_differ(asked: Program) -> None:
     dialog.close()
 
 
+def test_a_preset_is_one_sides_alone(asked: Program, client: FakeClient) -> None:
+    dialog = opened(asked)
+    field = dialog.sides[1].fields[1]
+    field.setCurrentIndex(field.findText("Greedy"))
+    dialog.start.click()
+    left, right = (ticket.command for ticket in turns(client))
+    assert isinstance(left, StartTurn)
+    assert isinstance(right, StartTurn)
+    assert (right.sampling.temperature, left.seed) == (0.0, right.seed)
+    assert left.sampling == asked.shown.settings.sampling
+    dialog.close()
+
+
 def test_other_models_have_the_prompting_that_is_kept_for_them_and_both_the_folders_instructions(
     asked: Program, client: FakeClient, qtbot: QtBot, tmp_path: Path
 ) -> None:
