@@ -11,7 +11,7 @@ import pytest
 from architecture.source import REPOSITORY
 from benchmarks import own_time
 from benchmarks.own_time import Cell, Figures, Measured, table, table_of_parts
-from benchmarks.sides.own_time_child import PARTS, REST, carry_out
+from benchmarks.sides.own_time_child import PARTS, REST, carry_out, method_of
 from paceline.engine.api import load_pair
 from paceline.engine.sample.sampling import Sampler
 from paceline.messages import ModelParams
@@ -58,6 +58,13 @@ def test_the_parts_make_up_the_whole(pair: Pair, sampling: str) -> None:
     assert all(us > 0 for us in parts.values())
     assert sum(parts.values()) == pytest.approx(sum(answer["steps_us"]))
     assert Sampler.draws is draws
+
+
+def test_every_part_is_a_method_of_this_version() -> None:
+    for places in PARTS.values():
+        assert any(map(method_of, places))
+    assert method_of("sample.sampling:Sampler.of_another_version") is None
+    assert method_of("sample.of_another_version:Sampler.draws") is None
 
 
 # --------------------------------------------------------------------------------------- versions

@@ -1,11 +1,12 @@
 """Texts and figures of replies are kept, and are there after a restart."""
 
+from dataclasses import replace
 from typing import Any
 
 from chat.chat_bench import PAIR, ChatBench
 from gui.fake_client import STATS, described
 from paceline import __version__
-from paceline.chat.reply import TurnOptions, to_record
+from paceline.chat.reply import TurnOptions, to_record, to_reply
 from paceline.content import Content
 from paceline.hosting.broker import Ticket
 from paceline.messages import SamplingParams, StartTurn, TurnStarted
@@ -105,6 +106,14 @@ def test_a_reply_that_is_cut_off_by_a_crash_keeps_its_seed(store: ConversationSt
     second = ChatBench(store, prefix="second")
     second.show(first.id)
     assert (second.texts, second.reply().seed) == (["One", "Half"], 7)
+
+
+def test_a_record_survives_the_way_to_a_reply_and_back(store: ConversationStore) -> None:
+    bench = ChatBench(store)
+    bench.ask("One", "1")
+    was = to_record(bench.reply())
+    record = replace(was, strategy="suffix", cuts=not was.cuts)  # nothing is as by default
+    assert to_record(to_reply(record, bench.id, "1")) == record
 
 
 def test_stop_texts_and_cuts_reach_the_engine_and_the_record(store: ConversationStore) -> None:

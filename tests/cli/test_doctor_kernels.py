@@ -213,3 +213,12 @@ def test_the_report_says_whether_there_are_kernels(kit: Kit, cache: Path) -> Non
     library = folder / kernel_files.library_name(kernel_files.key())
     library.write_bytes(sealed_library.sealed(b"a library"))
     assert doctor.collect()["kernels"]["library"] == str(library)
+
+
+@pytest.mark.usefixtures("asked_once")
+def test_the_report_as_text_has_a_line_about_them(
+    kit: Kit, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main.run(["doctor"], lambda _: 9, lambda _: 9, lambda *_: 9) == 0
+    (line,) = [x for x in capsys.readouterr().out.splitlines() if x.startswith("CPU kernels: ")]
+    assert "`paceline doctor --build-kernels`" in line

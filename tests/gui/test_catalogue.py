@@ -131,7 +131,8 @@ def test_settings_reach_the_models_and_downloads_show_in_the_top_bar(
     own.folders.dialog.filesSelected.emit([str(tmp_path)])
     own.folders.dialog.reject()
     assert catalogue.library.is_busy, "it is looked into at once"
-    settings.setting("model_folders").add("/second")
+    for folder in ("/second", "/second", ""):
+        settings.setting("model_folders").add(folder)
     assert [row.name.text() for row in own.rows] == [str(tmp_path), "/second"]
     own.rows[1].remove.click()
     dialog.reject()

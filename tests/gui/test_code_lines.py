@@ -17,6 +17,7 @@ from gui.chat_help import (
     committed,
     finished,
     list_in,
+    token,
     wheel,
 )
 from gui.test_find import show
@@ -119,6 +120,28 @@ def test_the_wheel_goes_sideways_only_when_it_is_meant(qtbot: QtBot, chat: ChatV
     assert not wheel(view, QPoint(5, 5), -120, 0), "no code is there"
     bar.setValue(bar.maximum())
     assert not wheel(view, inside, -120, 0), "it is at its end"
+
+
+def test_places_in_scrolled_code_are_those_that_are_seen(qtbot: QtBot, chat: ChatView) -> None:
+    look.set_code_wrap(False)
+    reply = begin_reply(chat)
+    end = TEXT.index("value_40")
+    reply.append(committed(TEXT, token(end, "target", -1), token(end + 8), step=4, n_drafted=1))
+    reply.finish(TEXT)
+    view = reply.body
+    qtbot.waitUntil(lambda: view.document().textWidth() > 300)
+    qtbot.wait(20)
+    cursor = line_of(view, "value_40")
+    cursor.setPosition(cursor.selectionStart() + 3)
+    bar = bars_in(view)[0]
+    bar.setValue(round(view.cursorRect(cursor).left()) - 200)
+    at = view.cursorRect(cursor).center() - QPoint(bar.value(), 0)
+    assert 150 < at.x() < 250
+    qtbot.mouseDClick(view.viewport(), Qt.MouseButton.LeftButton, pos=at)
+    qtbot.mouseRelease(view.viewport(), Qt.MouseButton.LeftButton, pos=at)
+    assert view.createMimeDataFromSelection().text() == "value_40"
+    assert "draft" in view.tool_tip_at(at)
+    assert view.horizontalScrollBar().value() == 0
 
 
 def test_long_code_that_grows_gets_its_bar(qtbot: QtBot, chat: ChatView) -> None:

@@ -180,6 +180,13 @@ def test_the_stamp_says_which_files_passed_all_checks(checkout: Checkout) -> Non
     assert tested() == tree
 
 
+def test_what_the_checks_need_stays_after_a_change(checkout: Checkout) -> None:
+    checkout.start("--python", str(checkout.python), "test")
+    (checkout.root / "pyproject.toml").write_text(PYPROJECT.replace("numpy", "scipy"))
+    checkout.run()
+    assert any(call.endswith("scipy pytest") for call in checkout.pip_calls())
+
+
 @pytest.mark.parametrize("damage", ["unfinished", "no python", "no pip", "moved"])
 def test_a_broken_environment_is_made_again(checkout: Checkout, damage: str) -> None:
     checkout.run()

@@ -15,7 +15,7 @@ import versus_server
 from paceline.errors import UserError
 from paceline.messages import LoadPair, ModelParams
 from paceline.params import DraftModel
-from versus import figures, server
+from versus import build, figures, server
 from versus.figures import Measurement, Pair
 from versus.server import Server
 from versus.strategies import FLAGS, NoCounterpartError, match, server_flags
@@ -194,6 +194,18 @@ class Handler(http.server.BaseHTTPRequestHandler):
 port = int(sys.argv[sys.argv.index("--port") + 1])
 http.server.HTTPServer(("127.0.0.1", port), Handler).serve_forever()
 """
+
+
+def test_building_uses_the_flags_of_the_library(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(build, "find_compiler", lambda: ("g++ 12.2.0", (12, 2, 0)))
+    monkeypatch.setattr("platform.machine", lambda: "x86_64")
+    command = build.configure_command(Path("sources"), Path("out"), "-DGGML_BLAS=ON")
+    flags = "-mno-amx-tile -mno-amx-int8 -mno-amx-bf16"
+    assert f"-DCMAKE_CXX_FLAGS={flags}" in command
+    assert f"-DCMAKE_C_FLAGS={flags}" in command
+    assert command[-1] == "-DGGML_BLAS=ON"
+    monkeypatch.setattr(build, "find_compiler", lambda: None)
+    assert not any("amx" in each for each in build.configure_command(Path("s"), Path("o")))
 
 
 # ------------------------------------------------------------------------------------- script

@@ -108,6 +108,24 @@ def test_a_token_that_continues_as_no_call_makes_the_mark_text(
     copy.close()
 
 
+def test_a_copy_goes_its_own_way(vocab: VocabularyFile, grammar: Grammar) -> None:
+    write(vocab, grammar, "<tool")
+    early = grammar.clone()
+    write(vocab, early, "_call>")
+    assert not waits(early)
+    assert waits(grammar)
+    write(vocab, grammar, " box")
+    late = early.clone()
+    write(vocab, late, '\n{"name": "write", "arg')
+    write(vocab, early, '\n{"name": "now", "arg')
+    assert late.forced()
+    assert early.forced()
+    assert late.forced() != early.forced()
+    assert waits(grammar)
+    for each in (late, early):
+        each.close()
+
+
 def test_after_an_answer_gpt_oss_may_call_in_its_channel(vocab: VocabularyFile) -> None:
     grammar = waiting(vocab, BY_ID["harmony"])
     write(vocab, grammar, "<|channel|>analysis<|message|>Call functions.now.<|end|>")
