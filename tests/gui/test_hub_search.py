@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
 from unittest.mock import patch
@@ -17,6 +18,10 @@ from paceline.gui.models.lists import hub_search
 from paceline.gui.models.lists.hub_search import HubSearch
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from pytestqt.qtbot import QtBot
+
     from paceline.catalog.hub.values import HubModel
 
 WAIT_MS = 20_000
@@ -154,3 +159,29 @@ def test_what_was_found_before_a_failure_stays(monkeypatch: pytest.MonkeyPatch) 
     jobs.carry_out_all()
     assert search.error is hub.error
     assert search.models[: len(found)] == found != ()
+
+
+class SilentHub(FakeHub):
+    """A Hub that answers no search until it is stopped."""
+
+    n_asked = 0
+
+    def search(
+        self, query: SearchQuery, is_stopped: Callable[[], bool] = lambda: False
+    ) -> Iterator[HubModel]:
+        self.n_asked += 1
+        while not is_stopped():
+            time.sleep(0.005)
+        yield from super().search(query, is_stopped)
+
+
+def test_an_end_does_not_wait_for_a_silent_hub(qtbot: QtBot) -> None:
+    hub = SilentHub({"many": _found("many", 3)})
+    search = HubSearch(hub)  # type: ignore[arg-type]
+    search.search(SearchQuery("many"))
+    qtbot.waitUntil(lambda: hub.n_asked == 1)
+    assert search.close()
+    search.search(SearchQuery("many"))
+    search.open_repository("o/here")
+    assert not search.is_searching
+    assert hub.n_asked == 1
