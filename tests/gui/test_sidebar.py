@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
-from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt
+from PySide6.QtCore import QMimeData, QModelIndex, QPoint, QPointF, Qt
 from PySide6.QtGui import QAccessible, QContextMenuEvent, QDropEvent
 from PySide6.QtWidgets import QApplication, QLineEdit, QMenu
 
@@ -22,6 +22,7 @@ from paceline.gui.conversations.model import (
 )
 from paceline.gui.conversations.sidebar import UNDO_MS, Sidebar
 from paceline.gui.conversations.tags import TagEditor
+from paceline.gui.look.colours import LIGHT
 from paceline.messages import StartTurn
 
 if TYPE_CHECKING:
@@ -443,6 +444,27 @@ def test_escape_clears_the_search_before_it_stops_a_reply(
         assert client.cancelled == []
     qtbot.keyClick(search, Key.Key_Escape)
     assert len(client.cancelled) == 1
+
+
+def test_only_the_shown_chat_looks_chosen(two_chats: Program, qtbot: QtBot) -> None:
+    """A menu at another row, or the keyboard, is a mark of another kind."""
+    view = two_chats.window.sidebar.list
+    rows_ = [view.model().index(row, 0) for row in range(view.model().rowCount())]
+    shown, other = (
+        next(i for i in rows_ if i.data(ID_ROLE) and (i.data(ID_ROLE) == own) is is_own)
+        for own in [two_chats.shown.id]
+        for is_own in (True, False)
+    )
+    view.setCurrentIndex(other)
+
+    def ground(index: QModelIndex) -> str:
+        rect = view.visualRect(index)
+        at = QPoint(rect.left() + 5, rect.center().y())
+        return view.viewport().grab().toImage().pixelColor(at).name()
+
+    qtbot.wait(20)
+    assert ground(shown) == LIGHT.accent_soft.lower()
+    assert ground(other) == LIGHT.hover.lower()
 
 
 def test_the_menu_acts_on_the_chat_that_is_shown_also_where_the_list_is_hidden(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import subprocess
@@ -11,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import psutil
 import pytest
 from PySide6.QtGui import QColor, QImage
 
@@ -26,34 +28,79 @@ if TYPE_CHECKING:
     from paceline.gui.program import Program
 
 
+def start(out: Path) -> subprocess.Popen[str]:
+    """Start it as a user does, where no display is named."""
+    environment = {
+        name: value
+        for name, value in os.environ.items()
+        if name not in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM")
+    }
+    return subprocess.Popen(
+        [sys.executable, "-m", "paceline", "--smoke-test", str(out)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        encoding="utf-8",
+        env=environment,
+    )
+
+
 @dataclass
 class Finished:
-    """A run that has ended."""
+    """A run, and what was seen of its processes meanwhile.
+
+    Attributes:
+        own: Files of libraries that the window's process had loaded.
+        engines: The same for each process that it started for the engine, by the id.
+    """
 
     out: Path
-    run: subprocess.CompletedProcess[str]
+    returncode: int
+    stdout: str
+    stderr: str
+    own: set[str]
+    engines: dict[int, set[str]]
+
+
+def libraries(process: psutil.Process) -> set[str]:
+    """The files of code in a process; empty when it has ended, or is no more than a copy yet."""
+    try:
+        return {Path(m.path).name for m in process.memory_maps() if ".so" in Path(m.path).name}
+    except (psutil.Error, FileNotFoundError, AttributeError):
+        return set()
+
+
+def is_engine(process: psutil.Process) -> bool:
+    try:
+        return "paceline-engine" in process.cmdline()
+    except psutil.Error:
+        return False
 
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Finished:
-    """Run it as a user does, where no display is named."""
     out = tmp_path_factory.mktemp("smoke") / "out.png"
-    displays = ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM")
-    run = subprocess.run(
-        [sys.executable, "-m", "paceline", "--smoke-test", str(out)],
-        capture_output=True, text=True, encoding="utf-8", check=False,
-        timeout=smoke.TIME_LIMIT_S + 60,
-        env={name: value for name, value in os.environ.items() if name not in displays},
-    )  # fmt: skip
-    return Finished(out, run)
+    run = start(out)
+    process = psutil.Process(run.pid)
+    own: set[str] = set()
+    engines: dict[int, set[str]] = {}
+    deadline = time.monotonic() + smoke.TIME_LIMIT_S + 60
+    while run.poll() is None and time.monotonic() < deadline:
+        own |= libraries(process)
+        with contextlib.suppress(psutil.Error):
+            for child in filter(is_engine, process.children()):
+                engines.setdefault(child.pid, set()).update(libraries(child))
+        time.sleep(0.5)
+    stdout, stderr = run.communicate(timeout=5)
+    return Finished(out, run.returncode, stdout, stderr, own, engines)
 
 
 def test_it_ends_well_and_its_last_line_has_the_figures(
     finished: Finished,
 ) -> None:
-    assert finished.run.returncode == 0, finished.run.stderr
-    assert finished.run.stderr == ""
-    result = json.loads(finished.run.stdout.splitlines()[-1])
+    assert finished.returncode == 0, finished.stderr
+    assert finished.stderr == ""
+    result = json.loads(finished.stdout.splitlines()[-1])
     assert set(result) == {"n_drafted", "n_accepted", "text", "tokens_per_s"}
     assert 0 < result["n_accepted"] <= result["n_drafted"]
     assert result["tokens_per_s"] > 0
@@ -71,6 +118,18 @@ def test_the_picture_shows_the_window_with_a_filled_plot(
         (x, y) for x in range(1110, 1420) for y in range(390, 478) if picture.pixel(x, y) == accent
     ]
     assert len(inside) > 100
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_window_and_engine_are_apart(finished: Finished) -> None:
+    """llama.cpp is in the engine's process alone, Qt in the window's, and both end."""
+    ((pid, libraries_of_engine),) = finished.engines.items()
+    assert any(name.startswith("libllama") for name in libraries_of_engine)
+    assert any("Qt6Core" in name for name in finished.own)
+    native = [name for name in finished.own if name.startswith(("libllama", "libggml"))]
+    assert native == []
+    assert [name for name in libraries_of_engine if "Qt" in name or "PySide" in name] == []
+    assert not psutil.pid_exists(pid)
 
 
 DRIVE = """
