@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 
     from pytestqt.qtbot import QtBot
 
+    from paceline.settings import ThemeMode
+
 
 TARGET = Candidate("/m/7b.gguf", "Qwen2.5 7B Instruct", n_bytes=4_700_000_000)
 DRAFT = Candidate("hf:o/r:qwen2.5-0.5b.gguf", "Qwen2.5 0.5B", n_bytes=400_000_000, is_here=False)
@@ -282,12 +284,18 @@ def test_every_device_has_a_bar_of_its_own(pane: PairPane, judge: FakeJudge, qtb
 
 
 def test_the_parts_are_distinguished_without_colours() -> None:
+    def grey(colour: str) -> int:
+        return QColor(colour).convertTo(QColor.Spec.Hsl).lightness()
+
     plan = plan_of(ModelParams("t"), ModelParams("d")).devices[0]
-    parts = parts_of(plan)
-    taken = plan.target.total + plan.draft.total + plan.states
-    assert sum(part.size for part in parts) == taken + plan.margin
-    lightness = [QColor(part.colour).lightness() // 24 for part in parts]
-    assert len({*zip(lightness, (bool(part.stripes) for part in parts), strict=True)}) >= 5
+    modes: tuple[ThemeMode, ...] = ("light", "dark")
+    for mode in modes:
+        look.set_mode(mode)
+        parts = parts_of(plan)
+        taken = plan.target.total + plan.draft.total + plan.states
+        assert sum(part.size for part in parts) == taken + plan.margin
+        looks = {(grey(part.colour) // 24, bool(part.stripes)) for part in parts}
+        assert len(looks) >= 5
     free = plan.target.total + plan.draft.total + plan.margin
     narrow = replace(plan, free=free, target=replace(plan.target, states=plan.margin // 4))
     assert narrow.fits, "states take a part of what is kept free"
