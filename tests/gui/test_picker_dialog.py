@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
 
 from gui.conftest import deliver_deletes
 from gui.picker_world import BIG, GIB, Q4_K, World, demo_repositories, make_library, write_model
+from gui.test_accessibility import nameless
 from hub_server import Fault, HubServer
 from paceline import paths
 from paceline.catalog.judge.pairing import Remedy
@@ -264,6 +265,12 @@ def test_enter_in_a_field_loads_nothing_and_esc_closes(qtbot: QtBot, world: Worl
     QTest.keyClick(dialog.installed.search, Qt.Key.Key_Escape)
     assert world.picker.dialog is None
     assert world.picker.judgement.judgement.status == "nothing"
+
+
+def test_everything_that_is_operated_has_a_name(qtbot: QtBot, world: World) -> None:
+    found = nameless(opened(qtbot, world))
+    wordless = ("ErrorBar", "StatePanel")  # their buttons get words when they are shown
+    assert [each for each in found if not any(part in each for part in wordless)] == []
 
 
 @pytest.mark.qt_log_ignore("propagateSizeHints")  # Qt's own file dialog has a smallest size
