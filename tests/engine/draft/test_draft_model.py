@@ -341,6 +341,16 @@ def test_a_window_that_does_not_fit_leaves_the_books_right() -> None:
     assert model.tokens == [*history[88:], 104, 105]
 
 
+def test_closing_leaves_a_prefix_of_the_history() -> None:
+    model, history = FakeModel(counting), [1, 2, 3]
+    drafter = begun(model, history)
+    drafter.propose(99)
+    drafter.close()
+    assert model.tokens == [1, 2, 3]
+    drafter.close()  # once more does no harm
+    drafter_for(model).close()  # nor does it before the beginning
+
+
 class Stopping(FakeModel):
     """Stops at its n-th decode from now, after a part of the tokens."""
 
