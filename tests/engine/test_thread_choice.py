@@ -157,6 +157,13 @@ def test_batches_keep_the_count_that_the_user_gave_them(clock: Clock) -> None:
     assert (model.info.n_threads, model.info.n_threads_batch) == (4, 5)
 
 
+def test_with_one_candidate_nothing_is_measured(clock: Clock) -> None:
+    """Use a machine with two cores, which has one candidate."""
+    model = Threaded(clock, crowded, n_default=1)
+    assert chooser(clock).choose(model, AUTO) is None
+    assert model.widths == []
+
+
 def test_a_model_on_the_gpu_is_left_alone(clock: Clock) -> None:
     model = Threaded(clock, crowded)
     model.info = structs.replace(model.info, n_gpu_layers=999)
