@@ -108,6 +108,7 @@ class Coverage:
     """The tests of some folders that execute a line, and how long each takes."""
 
     def __init__(self, copy: Copy, folders: Sequence[str], scratch: Path) -> None:
+        scratch.mkdir()
         measured, times = scratch / "coverage", scratch / "times.xml"
         copy.run(
             *folders, "--cov=app/paceline", "--cov-context=test", "--cov-report=",
@@ -217,7 +218,7 @@ def main() -> int:
                 continue
             folders = ROOMS[room]
             if folders not in covered:
-                covered[folders] = Coverage(copy, folders, Path(scratch))
+                covered[folders] = Coverage(copy, folders, Path(scratch, str(len(covered))))
             tests = covered[folders].tests(change.file, place.line)
             by = noticed_by(copy, change, place, tests)
             report.add(room, change, tests, by)
