@@ -39,6 +39,7 @@ def docstring_lines(module: Module) -> set[int]:
     return lines
 
 
+@cache
 def code_lines(module: Module) -> int:
     """Lines with at least one token that is neither a comment nor part of a docstring."""
     quiet = (tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT)
@@ -105,6 +106,7 @@ def folders() -> Counter[str]:
     return Counter(place.rpartition("/")[0] or "." for place in places)
 
 
+@cache
 def rooms() -> Mapping[str, tuple[int, int]]:
     """Files and code lines of every room.
 
