@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from PySide6.QtCore import QObject, QRunnable, QThreadPool, QTimer, Signal, Slot
+from shiboken6 import isValid
 
 from paceline.errors import CancelledError, UserError
 from paceline.gui.kit.translation import translator
@@ -180,5 +181,6 @@ class Slices(QObject):
 
     @Slot()
     def _on_time(self) -> None:
-        if next(self._steps, self) is self:
+        # The last step may have deleted the parent, and the timer with it.
+        if next(self._steps, self) is self and isValid(self._timer):
             self._timer.stop()
