@@ -196,6 +196,7 @@ class SharedWindow:
             window.actions_.undo.trigger()
         for folder in session.conversations.folders.all:
             session.remove_folder(folder.folder_id)
+        window.sidebar.model.open_folders(())  # an id stays open where its folder has gone
         for line in session.summaries:
             session.remove(line.conversation_id)
         program.shown.new(private=True)  # an empty chat would stay, with its settings

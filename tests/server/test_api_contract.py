@@ -321,25 +321,23 @@ def test_a_stream_that_waits_is_kept_alive(path: str, monkeypatch: pytest.Monkey
 
 @every_route
 @pytest.mark.parametrize("stream", [True, False])
-def test_a_program_that_leaves_ends_its_reply(
-    endpoint: Endpoint, path: str, *, stream: bool
-) -> None:
+def test_a_program_that_leaves_ends_its_reply(path: str, *, stream: bool) -> None:
     ended: queue.SimpleQueue[Entry] = queue.SimpleQueue()
-    began = threading.Event()
+    began, go_on = threading.Event(), threading.Event()
 
     def grow(_entry: Entry, event: Event) -> None:
         if isinstance(event, StepCommitted):
             began.set()
 
-    leave = endpoint.journal.follow(ended.put, grew=grow)
-    route = ROUTES[path]
-    body = json.dumps(route.body | {route.limit: 1500, "stream": stream}).encode()
-    with connect(endpoint.url) as connection:
-        kind = "Content-Type: application/json"
-        connection.sendall(request(endpoint.url, f"POST {path}", kind, body=body))
-        assert began.wait(30)
-    error = ended.get(timeout=30).reply.error
-    leave()
+    body = json.dumps(ROUTES[path].body | {"stream": stream}).encode()
+    with said_by(["Let me", go_on, " see.", end("cancelled")]) as endpoint:
+        endpoint.journal.follow(ended.put, grew=grow)
+        with connect(endpoint.url) as connection:
+            kind = "Content-Type: application/json"
+            connection.sendall(request(endpoint.url, f"POST {path}", kind, body=body))
+            assert began.wait(30)
+        error = ended.get(timeout=30).reply.error
+        go_on.set()
     assert error is not None
     assert error.code == "hung-up"
 
