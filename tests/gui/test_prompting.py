@@ -172,6 +172,7 @@ def test_the_editor_shows_the_chat_through_what_is_written(
     client.emit(PromptRendered("an old answer", 3, own=OWN), first)
     assert editor.verdict.text() == "Wrong in line 1."
     assert editor.preview.toPlainText() == "A prompt."  # what was last right
+    editor.reset_button.click()  # or its text would be there again in the next test
     editor.reject()
 
 
@@ -260,6 +261,20 @@ def test_a_model_that_is_loaded_meanwhile_does_not_touch_the_edited_one(
     editor.accept()
     assert before
     assert kept(program) == before
+
+
+def test_what_was_put_back_before_escape_is_not_there_again(
+    program: Program, client: FakeClient
+) -> None:
+    tell(client)
+    for _ in range(2):
+        editor = opened(program)
+        assert editor.source == OWN
+        editor.editor.setPlainText("{{ messages }} of mine")
+        editor.reject()
+        editor = opened(program)
+        editor.reset_button.click()
+        editor.reject()
 
 
 def test_what_was_written_is_there_again_after_escape(program: Program, client: FakeClient) -> None:

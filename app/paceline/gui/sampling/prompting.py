@@ -298,8 +298,13 @@ class PromptingController(DialogOwner[TemplateEditor]):
 
     @Slot()
     def _on_rejected(self) -> None:
-        if self.dialog is not None and self.dialog.source != (self.prompting.template or self._own):
-            self._unsaved[self._names] = self.dialog.source
+        if self.dialog is None:
+            return
+        source = self.dialog.source
+        if source == (self.prompting.template or self._own):
+            self._unsaved.pop(self._names, None)
+        else:
+            self._unsaved[self._names] = source
 
     @Slot()
     def _on_finished(self) -> None:
