@@ -83,8 +83,8 @@ BUDGETS = {
     # Folders with their editor, their menus and the archive; groups and their order have a file.
     "gui/conversations": Size(12, 2_550),
     "gui/help": Size(7, 1_090),
-    # A notice can offer two things.
-    "gui/kit": Size(19, 2_310),
+    # A notice can offer two things; slices of work may delete their owner.
+    "gui/kit": Size(19, 2_330),
     "gui/look": Size(7, 930),
     # Other computers: their servers, which are asked, and their page.
     "gui/machines": Size(4, 420),
