@@ -351,6 +351,17 @@ def test_dragging_moves_what_is_held_or_has_ended(
     assert steps_of(plot) == (420, 500)
 
 
+def hover(plot: SpeedPlot, x: int) -> None:
+    """Move the mouse over the bars, whatever window of another test lies above them."""
+    canvas, none = plot.bars_canvas.viewport(), Qt.MouseButton.NoButton
+    at = QPoint(x, 30)
+    event = QMouseEvent(
+        QEvent.Type.MouseMove, QPointF(at), QPointF(canvas.mapToGlobal(at)), none, none,
+        Qt.KeyboardModifier.NoModifier,
+    )  # fmt: skip
+    QApplication.sendEvent(canvas, event)
+
+
 def test_a_bar_says_what_it_is(plot: SpeedPlot, metrics: StepMetrics, qtbot: QtBot) -> None:
     metrics.push(step_of("x", 0))
     metrics.push(plain_step(1))
@@ -358,9 +369,7 @@ def test_a_bar_says_what_it_is(plot: SpeedPlot, metrics: StepMetrics, qtbot: QtB
     plot.refresh(None)
     canvas = plot.bars_canvas
     width = canvas.viewport().width()
-    # An earlier test may have left the mouse on the step, and then nothing would move.
-    qtbot.mouseMove(canvas.viewport(), QPoint(width - 3, 30))
-    qtbot.mouseMove(canvas.viewport(), QPoint(round(width * 1.5 / 40), 30))
+    hover(plot, round(width * 1.5 / 40))
     qtbot.waitUntil(lambda: "Step 2" in QToolTip.text())
     words = QToolTip.text()
     assert "Draft model: 3 of 3" in words
@@ -374,7 +383,7 @@ def test_a_bar_says_what_it_is(plot: SpeedPlot, metrics: StepMetrics, qtbot: QtB
     QApplication.sendEvent(canvas.viewport(), rests)
     assert rests.isAccepted()
     assert QToolTip.text() == words
-    qtbot.mouseMove(canvas.viewport(), QPoint(width - 3, 30))  # no step is there yet
+    hover(plot, width - 3)  # no step is there yet
     assert list(plot.bars_canvas.marker.opts["x"]) == [1]
     QApplication.sendEvent(canvas, QEvent(QEvent.Type.Leave))
     assert [list(marker.opts["x"]) for marker in markers] == [[], []]
