@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from paceline.chat.reply import Reply
 
 COMMANDS = (
-    "new_chat", "settings", "about", "shortcuts", "run", "palette", "log",
+    "new_chat", "settings", "about", "shortcuts", "run", "palette", "copy_log",
     "flip_theme", "larger", "smaller", "token_colours", "sidebar", "panel", "stop", "regenerate",
     "reload", "stop_loading", "demo_pair", "no_draft", "choose_models", "downloads", "pin",
 )  # fmt: skip
@@ -34,6 +34,8 @@ class Driven(program.Program):
     def start(self) -> None:
         super().start()
         self._drawn = random.Random(int(sys.argv[1]))
+        # All of them, so that a name that has changed fails whatever is drawn.
+        self._commands = [getattr(self.window.actions_, name) for name in COMMANDS]
         self._n_asked = 0
         self.window.panel.sampling.max_tokens.setValue(40)
         self.signals.ended.connect(self._on_ended)
@@ -47,7 +49,7 @@ class Driven(program.Program):
     def _act(self) -> None:
         if self._drawn.random() < 0.3:
             # A dialog keeps nothing from being closed, but takes the commands of the window.
-            getattr(self.window.actions_, self._drawn.choice(COMMANDS)).trigger()
+            self._drawn.choice(self._commands).trigger()
         elif self.session.active is None:
             self._n_asked += 1
             text = f"Question {self._n_asked} of {sys.argv[1]}: what is a list?"
