@@ -97,5 +97,5 @@ def test_a_deleted_message_comes_back(person: Person, client: FakeClient) -> Non
     person.program.window.chat_pane.chat.delete_requested.emit(question.message_id)
     assert person.replies == ["A sequence."]
     person.click("Undo")
-    assert person.replies == ["A sequence.", "Without an order."]
+    person.wait(lambda: person.replies == ["A sequence.", "Without an order."])
     assert not person.notice
