@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPoint, QPointF, Qt, QTimer
 from PySide6.QtGui import QWheelEvent
-from PySide6.QtWidgets import QAbstractButton, QApplication, QScrollBar, QToolButton, QWidget
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QAbstractScrollArea,
+    QApplication,
+    QScrollBar,
+    QToolButton,
+    QWidget,
+)
 
 from paceline.gui.chat.markdown.provenance import Provenance
 from paceline.gui.chat.markdown.view import MessageView
@@ -161,15 +168,21 @@ def click(found: QToolButton | None) -> None:
     found.click()
 
 
-def wheel(view: MessageView, at: QPoint, x: int, y: int, **keys: Qt.KeyboardModifier) -> bool:
-    """Turn the mouse wheel over a message; returns whether the message took it."""
+def wheel(
+    view: QAbstractScrollArea,
+    at: QPoint,
+    x: int,
+    y: int,
+    modifiers: Qt.KeyboardModifier = Qt.KeyboardModifier.NoModifier,
+) -> bool:
+    """Turn the mouse wheel over a message or the plot; return whether that took it."""
     event = QWheelEvent(
         QPointF(at),
         QPointF(view.viewport().mapToGlobal(at)),
         QPoint(),
         QPoint(x, y),
         Qt.MouseButton.NoButton,
-        keys.get("modifiers", Qt.KeyboardModifier.NoModifier),
+        modifiers,
         Qt.ScrollPhase.NoScrollPhase,
         False,
     )

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 from msgspec import structs
 from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
-from PySide6.QtGui import QHelpEvent, QMouseEvent, QWheelEvent
+from PySide6.QtGui import QHelpEvent, QMouseEvent
 from PySide6.QtWidgets import QApplication, QToolTip, QWidget
 
+from gui.chat_help import wheel
 from gui.fake_client import STATS, plain_step, step_of, undrafted, without_plain
 from paceline.engine.draft import registry
 from paceline.gui.look.colours import DARK, LIGHT
@@ -270,16 +271,20 @@ def steps_of(plot: SpeedPlot) -> tuple[float, float]:
     return first + 0.5, last + 0.5
 
 
-def wheel(plot: SpeedPlot, turned: int, modifiers: Qt.KeyboardModifier) -> bool:
-    """Turn the wheel over the bars; whether the plot took it."""
-    at = QPointF(plot.bars_canvas.viewport().rect().center())
-    there = plot.bars_canvas.viewport().mapToGlobal(at)
-    none = Qt.MouseButton.NoButton
-    event = QWheelEvent(
-        at, there, QPoint(), QPoint(0, turned), none, modifiers, Qt.ScrollPhase.NoScrollPhase, False
-    )
-    QApplication.sendEvent(plot.bars_canvas.viewport(), event)
-    return event.isAccepted()
+def turn(plot: SpeedPlot, turned: int, modifiers: Qt.KeyboardModifier) -> bool:
+    """Turn the wheel over the bars; return whether the plot took it."""
+    canvas = plot.bars_canvas
+    return wheel(canvas, canvas.viewport().rect().center(), 0, turned, modifiers)
+
+
+def move(plot: SpeedPlot, x: int, held: Qt.MouseButton = Qt.MouseButton.NoButton) -> None:
+    """Move the mouse over the bars, whatever window of another test lies above them."""
+    canvas, at = plot.bars_canvas.viewport(), QPoint(x, 30)
+    event = QMouseEvent(
+        QEvent.Type.MouseMove, QPointF(at), QPointF(canvas.mapToGlobal(at)), held, held,
+        Qt.KeyboardModifier.NoModifier,
+    )  # fmt: skip
+    QApplication.sendEvent(canvas, event)
 
 
 def drag(qtbot: QtBot, plot: SpeedPlot, pixels: int) -> None:
@@ -287,13 +292,8 @@ def drag(qtbot: QtBot, plot: SpeedPlot, pixels: int) -> None:
     left = Qt.MouseButton.LeftButton
     at = QPoint(150, 30)
     qtbot.mousePress(canvas, left, pos=at)
-    to = QPoint(150 + pixels, 30)
-    event = QMouseEvent(
-        QEvent.Type.MouseMove, QPointF(to), QPointF(canvas.mapToGlobal(to)), left, left,
-        Qt.KeyboardModifier.NoModifier,
-    )  # fmt: skip
-    QApplication.sendEvent(canvas, event)
-    qtbot.mouseRelease(canvas, left, pos=to)
+    move(plot, 150 + pixels, left)
+    qtbot.mouseRelease(canvas, left, pos=QPoint(150 + pixels, 30))
 
 
 def test_neither_the_prefill_nor_a_long_first_draft_sets_the_scale(metrics: StepMetrics) -> None:
@@ -316,7 +316,6 @@ def test_the_time_window_is_chosen_in_a_menu(plot: SpeedPlot, metrics: StepMetri
         assert (last - first, last) == (expected, 500)
 
 
-@pytest.mark.qt_log_ignore("This plugin does not support raise")  # of the tooltip
 def test_the_wheel_zooms_with_ctrl_and_is_the_panel_s_without(
     plot: SpeedPlot, metrics: StepMetrics
 ) -> None:
@@ -324,12 +323,12 @@ def test_the_wheel_zooms_with_ctrl_and_is_the_panel_s_without(
     plot.refresh(None)
     plot.bars_canvas.pointed.emit(470)
     assert list(plot.bars_canvas.marker.opts["x"]) == [470]
-    assert not wheel(plot, 120, Qt.KeyboardModifier.NoModifier)
+    assert not turn(plot, 120, Qt.KeyboardModifier.NoModifier)
     assert steps_of(plot) == (420, 500)
     assert not len(plot.bars_canvas.marker.opts["x"]), "it is scrolled away from the pointer"
-    assert wheel(plot, 120, Qt.KeyboardModifier.ControlModifier)
+    assert turn(plot, 120, Qt.KeyboardModifier.ControlModifier)
     assert steps_of(plot) == (436, 500)
-    assert wheel(plot, -120, Qt.KeyboardModifier.ControlModifier)
+    assert turn(plot, -120, Qt.KeyboardModifier.ControlModifier)
     assert steps_of(plot) == (420, 500)
 
 
@@ -351,17 +350,6 @@ def test_dragging_moves_what_is_held_or_has_ended(
     assert steps_of(plot) == (420, 500)
 
 
-def hover(plot: SpeedPlot, x: int) -> None:
-    """Move the mouse over the bars, whatever window of another test lies above them."""
-    canvas, none = plot.bars_canvas.viewport(), Qt.MouseButton.NoButton
-    at = QPoint(x, 30)
-    event = QMouseEvent(
-        QEvent.Type.MouseMove, QPointF(at), QPointF(canvas.mapToGlobal(at)), none, none,
-        Qt.KeyboardModifier.NoModifier,
-    )  # fmt: skip
-    QApplication.sendEvent(canvas, event)
-
-
 def test_a_bar_says_what_it_is(plot: SpeedPlot, metrics: StepMetrics, qtbot: QtBot) -> None:
     metrics.push(step_of("x", 0))
     metrics.push(plain_step(1))
@@ -369,7 +357,7 @@ def test_a_bar_says_what_it_is(plot: SpeedPlot, metrics: StepMetrics, qtbot: QtB
     plot.refresh(None)
     canvas = plot.bars_canvas
     width = canvas.viewport().width()
-    hover(plot, round(width * 1.5 / 40))
+    move(plot, round(width * 1.5 / 40))
     qtbot.waitUntil(lambda: "Step 2" in QToolTip.text())
     words = QToolTip.text()
     assert "Draft model: 3 of 3" in words
@@ -383,7 +371,7 @@ def test_a_bar_says_what_it_is(plot: SpeedPlot, metrics: StepMetrics, qtbot: QtB
     QApplication.sendEvent(canvas.viewport(), rests)
     assert rests.isAccepted()
     assert QToolTip.text() == words
-    hover(plot, width - 3)  # no step is there yet
+    move(plot, width - 3)  # no step is there yet
     assert list(plot.bars_canvas.marker.opts["x"]) == [1]
     QApplication.sendEvent(canvas, QEvent(QEvent.Type.Leave))
     assert [list(marker.opts["x"]) for marker in markers] == [[], []]
