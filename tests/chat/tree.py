@@ -46,25 +46,17 @@ class Tree:
         return [name for name, node in self.nodes.items() if node[0] == parent]
 
     def below(self, name: str) -> list[str]:
-        """The message and all that follows it, in the order in which they were added."""
-        found = [name]
-        found += [n for n, node in self.nodes.items() if node[0] in found]
-        return [n for n in self.nodes if n in self._closed(found)]
-
-    def _closed(self, names: list[str]) -> set[str]:
-        found = set(names)
+        """Return the message and all that follows it, in the order in which they were added."""
+        found = {name}
         while more := {n for n, node in self.nodes.items() if node[0] in found} - found:
             found |= more
-        return found
+        return [n for n in self.nodes if n in found]
 
     def turn_to(self, name: str) -> None:
-        while after := self.children(name):
-            below = [n for n in self.below(name) if not self.children(n)]
-            name = below[-1] if below else after[-1]
-        self.leaf = name
+        self.leaf = [n for n in self.below(name) if not self.children(n)][-1]
 
     def drop(self, name: str) -> None:
-        parent, gone = self.nodes[name][0], self._closed([name])
+        parent, gone = self.nodes[name][0], self.below(name)
         self.nodes = {n: node for n, node in self.nodes.items() if n not in gone}
         if self.leaf in gone:
             self.leaf = parent
