@@ -5,11 +5,14 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING
 
+from PySide6.QtCore import QObject
+from shiboken6 import delete, isValid
+
 from paceline.errors import UserError
-from paceline.gui.kit.background import Background
+from paceline.gui.kit.background import Background, Slices
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from pytestqt.qtbot import QtBot
 
@@ -32,3 +35,14 @@ def test_a_job_runs_beside_the_main_thread_and_its_bug_is_an_error_to_show(
     assert threads[0] is not threading.main_thread()
     assert background.close()
     background.deleteLater()
+
+
+def test_the_last_slice_may_delete_what_owns_the_work(qtbot: QtBot) -> None:
+    owner = QObject()
+
+    def steps() -> Iterator[None]:
+        yield
+        delete(owner)
+
+    Slices(owner).start(steps())
+    qtbot.waitUntil(lambda: not isValid(owner))
