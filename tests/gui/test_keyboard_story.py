@@ -43,8 +43,6 @@ CONTROL = Qt.KeyboardModifier.ControlModifier
 SHIFT = Qt.KeyboardModifier.ShiftModifier
 NONE = Qt.KeyboardModifier.NoModifier
 
-pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
-
 
 def seen_part(widget: QWidget) -> QRect:
     """Return the part of a widget that lies within all its parents; children do not count."""

@@ -35,9 +35,6 @@ if TYPE_CHECKING:
     from paceline.catalog.card import ModelCard
 
 CARD = structs.replace(made_models.CARD, n_bytes=1)  # the files are small
-# Dialogs are windows, about which the offscreen platform has regrets.
-pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
-
 # ------------------------------------------------------------------------------------- refresh
 
 NAMES = st.sampled_from("abcdef")

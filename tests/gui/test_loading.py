@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from paceline.gui.kit.file_dialogs import FileChooser
     from paceline.gui.program import Program
 
-pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
-
 Stage = Literal["target", "draft"]
 DEMO = ("paceline-demo-target-q8_0", "paceline-demo-draft-q8_0")
 

@@ -169,7 +169,6 @@ def test_siblings_are_stepped_through(chat: ChatView, qtbot: QtBot) -> None:
     assert steps == [("b", -1), ("b", 1)]
 
 
-@pytest.mark.qt_log_ignore("This plugin does not support")
 def test_the_context_menu_has_the_text_s_entries_and_the_message_s(
     chat: ChatView, qtbot: QtBot
 ) -> None:

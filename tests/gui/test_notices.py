@@ -198,7 +198,6 @@ def bar(qtbot: QtBot) -> Iterator[ErrorBar]:
 NEWS = Notice("info", "Imported “A chat”.")
 
 
-@pytest.mark.qt_log_ignore("This plugin does not support")
 def test_good_news_leaves_by_itself_and_what_asks_for_something_stays(bar: ErrorBar) -> None:
     bar.show_notice(NEWS)
     assert bar.isVisible()
@@ -216,7 +215,6 @@ def test_good_news_leaves_by_itself_and_what_asks_for_something_stays(bar: Error
     assert bar.text.text() == NEWS.message
 
 
-@pytest.mark.qt_log_ignore("This plugin does not support")
 def test_a_notice_is_one_line_that_unfolds(bar: ErrorBar, qtbot: QtBot) -> None:
     bar.show_notice(Notice("warning", "It is so.", "Do this."))
     assert bar.more.isHidden()

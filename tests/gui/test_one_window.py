@@ -162,7 +162,6 @@ def _fails(folder: Path) -> None:
     raise PermissionError(folder)
 
 
-@pytest.mark.qt_log_ignore("does not support raise")
 def test_it_comes_to_the_front_and_takes_files(program: Program, qtbot: QtBot) -> None:
     program.window.showMinimized()
     with qtbot.waitSignal(program.window.drop_zones.chats_dropped) as chats:

@@ -93,7 +93,6 @@ def known(verdict: PairVerdict | None) -> Judgement:
     return Judgement("known", CARD, CARD, verdict)
 
 
-@pytest.mark.qt_log_ignore("This plugin does not support")
 @pytest.mark.parametrize(
     ("judgement", "has_draft", "tone", "button"),
     [
@@ -525,7 +524,6 @@ def test_a_measured_speed_takes_the_place_of_an_estimate(
     assert "About 10 tokens/s" in pane.verdict.sentence.text().replace("\u200b", "")
 
 
-@pytest.mark.qt_log_ignore("This plugin does not support")
 def test_a_lookup_cache_is_chosen_without_blocking(pane: PairPane, qtbot: QtBot) -> None:
     pick(pane, qtbot)
     field = pane.form.lookup_cache

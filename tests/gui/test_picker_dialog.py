@@ -273,7 +273,6 @@ def test_everything_that_is_operated_has_a_name(qtbot: QtBot, world: World) -> N
     assert [each for each in found if not any(part in each for part in wordless)] == []
 
 
-@pytest.mark.qt_log_ignore("propagateSizeHints")  # Qt's own file dialog has a smallest size
 def test_a_file_that_is_in_no_list_is_opened_or_dropped_for_the_step_that_is_shown(
     qtbot: QtBot, world: World, tmp_path: Path
 ) -> None:

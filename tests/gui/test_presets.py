@@ -30,10 +30,6 @@ if TYPE_CHECKING:
     from gui.fake_client import FakeClient
     from paceline.gui.program import Program
 
-pytestmark = [
-    pytest.mark.qt_log_ignore("This plugin does not support"),
-]
-
 TUTOR = ReplyPreset(
     "Tutor", ReplySettings(SamplingParams(temperature=0.4), 300, None, "Explain.", ("\n\n",))
 )

@@ -29,9 +29,6 @@ if TYPE_CHECKING:
     from paceline.gui.program import Program
     from paceline.gui.sampling.prompting import TemplateEditor
 
-pytestmark = [
-    pytest.mark.qt_log_ignore("This plugin does not support"),
-]
 OWN = "{{ messages[0].content }}"
 
 

@@ -28,10 +28,7 @@ if TYPE_CHECKING:
     from gui.fake_client import FakeClient
     from paceline.gui.program import Program
 
-pytestmark = [
-    pytest.mark.qt_log_ignore("This plugin does not support"),
-    pytest.mark.usefixtures("quick"),
-]
+pytestmark = pytest.mark.usefixtures("quick")
 
 
 @pytest.fixture

@@ -83,7 +83,6 @@ def test_a_name_that_is_cut_off_has_an_ellipsis_and_is_shown_on_hover(
 
 @pytest.mark.grid(short=3)
 @pytest.mark.parametrize("size", [11, 14, 20])
-@pytest.mark.qt_log_ignore("This plugin does not support")
 def test_the_panel_and_dialogs_fit_in_every_language_and_size(
     make_program: Callable[..., Program], client: FakeClient, qtbot: QtBot, language: str, size: int
 ) -> None:

@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from paceline.hosting.broker import Priority, Ticket
     from paceline.messages import Command, Event
 
-pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
-
 LOAD_MS, REPLY_MS = 60_000, 60_000
 
 

@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from paceline.gui.program import Program
     from paceline.gui.settings.pages import SettingsDialog
 
-pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
-
 
 def opened(program: Program, *, is_whole: bool = True) -> SettingsDialog:
     """The dialog, with all pages built or only the first one."""

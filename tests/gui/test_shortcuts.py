@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-import pytest
 from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QAction, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QApplication, QLabel
@@ -17,10 +16,6 @@ if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
 
     from paceline.gui.program import Program
-
-pytestmark = [
-    pytest.mark.qt_log_ignore("This plugin does not support"),
-]
 
 
 def window_actions(program: Program) -> list[QAction]:

@@ -32,11 +32,6 @@ if TYPE_CHECKING:
     from paceline.gui.conversations.chat_finder import ChatList
     from paceline.gui.program import Program
 
-# Every window has a smallest size and asks for the keyboard.
-pytestmark = [
-    pytest.mark.qt_log_ignore("This plugin does not support"),
-]
-
 NOW = time.time()
 Key = Qt.Key
 LEFT = Qt.MouseButton.LeftButton

@@ -32,9 +32,6 @@ if TYPE_CHECKING:
     from paceline.gui.speculation.draft_settings import DraftSettings
     from paceline.gui.speculation.strategy_picker import StrategyMenu
 
-# Popups and dialogs are windows, about which the offscreen platform has regrets.
-pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
-
 CHAIN = "ngram-simple+prompt-lookup+draft"
 TRIE = DrafterInfo(
     "plugin.trie", "Phrase trie", "Knows phrases.", "lookup",

@@ -48,8 +48,6 @@ GB = 10**9
 CPU = DeviceInfo("CPU", "A processor", "cpu", 32 * GB, 20 * GB)
 LIMIT_MS = 30_000
 
-pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
-
 
 @pytest.fixture
 def first(make_program: Callable[..., Program], client: FakeClient) -> Program:

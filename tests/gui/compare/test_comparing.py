@@ -174,7 +174,6 @@ def test_a_chat_without_a_question_says_so(program: Program) -> None:
     assert told == ["Ask something first; then compare two answers."]
 
 
-@pytest.mark.qt_log_ignore("This plugin does not support")
 def test_the_palette_and_a_questions_menu_offer_it(
     asked: Program,
 ) -> None:

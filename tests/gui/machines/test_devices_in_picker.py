@@ -31,10 +31,6 @@ if TYPE_CHECKING:
     from paceline.chat.pair import Pair
     from paceline.params import Drafting
 
-pytestmark = [
-    pytest.mark.qt_log_ignore("This plugin does not support"),
-]
-
 GIB = 2**30
 FAR = "192.168.1.5:50052"
 CPU = DeviceInfo("CPU", "A processor", "cpu", 32 * GIB, 24 * GIB)

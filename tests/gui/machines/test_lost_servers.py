@@ -23,10 +23,6 @@ if TYPE_CHECKING:
     from paceline.gui.kit.notices import ErrorBar
     from paceline.gui.program import Program
 
-pytestmark = [
-    pytest.mark.qt_log_ignore("This plugin does not support"),
-]
-
 FAR, NEAR = "192.168.1.5:50052", "127.0.0.1:50052"
 LOST = ServerProblem(FAR, f"No RPC server listens at {FAR}.", "Start it there.")
 FAILED = LoadFailed("rpc-server", LOST.message, LOST.hint, lost=(LOST,))

@@ -39,8 +39,6 @@ if TYPE_CHECKING:
     from paceline.gui.machines.page import ServerRow
     from paceline.gui.program import Program
 
-pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
-
 FAR, NEAR = "192.0.2.5:50052", "127.0.0.1:50052"
 CPU = DeviceInfo("CPU", "A processor", "cpu", 32 << 30, 20 << 30)
 

@@ -25,10 +25,6 @@ if TYPE_CHECKING:
 
     Serve = Callable[[Program], None]
 
-pytestmark = [
-    pytest.mark.qt_log_ignore("This plugin does not support"),
-]
-
 
 def opened(program: Program) -> ProgramsPage:
     """The page, as the light opens it while the switch is off."""

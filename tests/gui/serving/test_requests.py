@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import pytest
 from msgspec import structs
 from PySide6.QtCore import Qt
 
@@ -27,10 +26,6 @@ if TYPE_CHECKING:
     from paceline.gui.serving.requests import RequestsDialog
 
     Serve = Callable[[Program], None]
-
-pytestmark = [
-    pytest.mark.qt_log_ignore("This plugin does not support"),
-]
 
 
 def opened(program: Program) -> RequestsDialog:
