@@ -56,6 +56,13 @@ def test_a_new_chat_in_a_folder_has_its_instructions(bench: ChatBench) -> None:
     assert bench.session.summaries[0].folder_id == "work"
 
 
+def test_folders_that_could_not_be_read_before_are_found_again(bench: ChatBench) -> None:
+    bench.session.put_folder(WORK)
+    bench.store.save_folder(Folder("home", "Home"))
+    bench.session.look_again()
+    assert [folder.name for folder in bench.session.conversations.folders.all] == ["Home", "Work"]
+
+
 def test_a_deleted_folder_leaves_its_chats_and_comes_back(bench: ChatBench) -> None:
     chat = in_folder(bench)
     bench.session.remove_folder("work")

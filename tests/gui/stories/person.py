@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QAbstractButton, QApplication, QWidget
 
 from gui.shared_window import shown
 from paceline.gui.chat.messages.reply_view import ReplyView
-from paceline.gui.conversations.model import ID_ROLE
+from paceline.gui.conversations.model import ID_ROLE, SUBTITLE_ROLE
 from paceline.gui.kit.labels import without_soft_breaks
 
 if TYPE_CHECKING:
@@ -86,9 +86,14 @@ class Person:
     @property
     def chats(self) -> list[str]:
         """The titles of the list of chats."""
+        return [title for title, _ in self.rows]
+
+    @property
+    def rows(self) -> list[tuple[str, str]]:
+        """The titles of the list of chats, with the lines below them."""
         model = self._window.sidebar.list.model()
         rows = (model.index(row, 0) for row in range(model.rowCount()))
-        return [str(row.data()) for row in rows if row.data(ID_ROLE)]
+        return [(str(r.data()), str(r.data(SUBTITLE_ROLE))) for r in rows if r.data(ID_ROLE)]
 
     def sees(self, text: str, within: QWidget | None = None) -> bool:
         """Say whether a text is on the screen."""

@@ -28,6 +28,7 @@ def test_a_reply_continues_in_another_chat(person: Person, client: FakeClient) -
     client.step("Ha", 0)
     person.press(Qt.Key.Key_N, CONTROL)
     assert person.replies == []
+    assert ("Long question", "now · writing…") in person.rows
     person.write("Next")
     composer = person.program.window.chat_pane.composer
     assert (composer.text, len(client.all(StartTurn))) == ("Next", 1), "one after the other"
@@ -37,6 +38,7 @@ def test_a_reply_continues_in_another_chat(person: Person, client: FakeClient) -
     person.wait(lambda: person.replies == ["Half"])
     assert composer.elsewhere.isHidden()
     client.finish_turn("Half")
+    assert ("Long question", "now") in person.rows
     person.press(Qt.Key.Key_N, CONTROL)
     assert composer.text == "Next", "what was written is there still"
     person.press(Qt.Key.Key_Return)
