@@ -136,6 +136,8 @@ def rest(chat: ChatView, qtbot: QtBot) -> None:
 def settle(qtbot: QtBot) -> None:
     """Let layouts show what was added and find their sizes."""
     qtbot.wait(20)
+    for _ in range(10):  # a machine that is busy may do none of it in time, and one brings the next
+        QApplication.processEvents()
 
 
 def token(end: int, source: str = "draft", position: int = 0) -> TokenTrace:
