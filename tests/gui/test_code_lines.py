@@ -17,6 +17,7 @@ from gui.chat_help import (
     committed,
     finished,
     list_in,
+    settle,
     token,
     wheel,
 )
@@ -43,7 +44,7 @@ def shown(qtbot: QtBot, chat: ChatView, *, wraps: bool, text: str = TEXT) -> Mes
     look.set_code_wrap(wraps)
     view = finished(chat, text).body
     qtbot.waitUntil(lambda: view.document().textWidth() > 300)
-    qtbot.wait(20)
+    settle(qtbot)
     return view
 
 
@@ -130,7 +131,7 @@ def test_places_in_scrolled_code_are_those_that_are_seen(qtbot: QtBot, chat: Cha
     reply.finish(TEXT)
     view = reply.body
     qtbot.waitUntil(lambda: view.document().textWidth() > 300)
-    qtbot.wait(20)
+    settle(qtbot)
     cursor = line_of(view, "value_40")
     cursor.setPosition(cursor.selectionStart() + 3)
     bar = bars_in(view)[0]

@@ -10,7 +10,7 @@ import pytest
 from PySide6.QtCore import QPoint, QRect
 from PySide6.QtGui import QColor, QTextCursor
 
-from gui.chat_help import begin_reply, committed, finished, token
+from gui.chat_help import begin_reply, committed, finished, settle, token
 from gui.test_markdown_document import BLOCKS, Sheet
 from paceline.gui.chat.markdown.formulas import OBJECT, formula_rect, shared_formulas
 from paceline.gui.chat.markdown.found import hits_in, phrase
@@ -236,7 +236,7 @@ def test_a_formula_stands_on_the_line_and_follows_the_size_of_text(
     assert rects[1].bottom() <= line.height() + 6, "and it has room below"
     look.set_font_px(look.font_px * 2)
     view.renew()
-    qtbot.wait(20)
+    settle(qtbot)
     for placed, before in zip(view.content.formulas, rects, strict=True):
         height = formula_rect(document, placed).height()
         assert height / before.height() == pytest.approx(2, rel=0.15)

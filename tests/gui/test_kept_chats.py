@@ -10,6 +10,7 @@ import pytest
 from PySide6.QtCore import QMimeData, Qt
 from PySide6.QtWidgets import QToolButton
 
+from gui.chat_help import settle
 from gui.clocks import let_pass
 from gui.fake_client import FakeClient
 from paceline.conversation import Attachment
@@ -130,7 +131,7 @@ def test_the_open_chat_comes_back_with_its_place_colours_figures_and_panes(
     assert "4" in notes[0], "so many messages were left out"
     first.program.window.actions_.panel.trigger()
     first.program.window.resize(1300, 700)
-    qtbot.wait(20)
+    settle(qtbot)
     first.chat.go_to(message(first.program, 4))
     qtbot.waitUntil(lambda: bool(first.chat.place().message_id))
     kept, place = first.shown.id, first.chat.place()

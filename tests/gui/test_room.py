@@ -14,6 +14,7 @@ from PySide6.QtCore import QEvent, QLocale, QPoint, Qt, QTranslator
 from PySide6.QtGui import QGuiApplication, QHelpEvent
 from PySide6.QtWidgets import QApplication, QScrollArea
 
+from gui.chat_help import settle
 from gui.clocks import let_pass
 from gui.fake_client import STATS, FakeClient, plain_step, step_of
 from paceline import paths
@@ -100,7 +101,7 @@ def test_the_panel_and_dialogs_fit_in_every_language_and_size(
     for dialog in (panel.picker.chain.dialog, program.settings_controller.dialog):
         assert dialog is not None
         dialog.resize(dialog.minimumSize())
-        qtbot.wait(20)
+        settle(qtbot)
         pages = [each for each in dialog.findChildren(QScrollArea) if each.isVisible()]
         assert language == "longer" or [p.horizontalScrollBar().maximum() for p in pages] == [0]
         dialog.reject()
@@ -134,7 +135,7 @@ def fill(program: Program, client: FakeClient, qtbot: QtBot, form: int) -> None:
     panel.sampling.show_refusal("bad-grammar", LONG_WORD)
     panel.draft_settings.show_problem(LONG_WORD)
     panel.picker.show_problem(LONG_WORD)
-    qtbot.wait(50)
+    settle(qtbot)
 
 
 def surplus_px(program: Program) -> int:

@@ -11,6 +11,7 @@ from PySide6.QtCore import QMimeData, QModelIndex, QPoint, QPointF, Qt
 from PySide6.QtGui import QAccessible, QContextMenuEvent, QDropEvent
 from PySide6.QtWidgets import QApplication, QLineEdit, QMenu
 
+from gui.chat_help import settle
 from gui.clocks import let_pass
 from paceline.conversation import ConversationSummary, Folder
 from paceline.gui.conversations.folders import FolderChoice, FolderEditor
@@ -457,7 +458,7 @@ def test_only_the_shown_chat_looks_chosen(two_chats: Program, qtbot: QtBot) -> N
         at = QPoint(rect.left() + 5, rect.center().y())
         return view.viewport().grab().toImage().pixelColor(at).name()
 
-    qtbot.wait(20)
+    settle(qtbot)
     assert ground(shown) == LIGHT.accent_soft.lower()
     assert ground(other) == LIGHT.hover.lower()
 

@@ -9,6 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QSignalSpy
 from PySide6.QtWidgets import QLabel
 
+from gui.chat_help import settle
 from gui.loading_world import LoadingWorld, loading_world
 from paceline.chat.pair import Pair
 from paceline.engine.draft import registry
@@ -340,7 +341,7 @@ def test_every_drafter_of_a_chain_has_its_section_and_a_long_title_is_not_cut(
 ) -> None:
     program = own_window
     picker = program.window.panel.picker
-    qtbot.wait(20)
+    settle(qtbot)
     low, title = picker.chooser.height(), picker.chooser.title
     program.speculation.choose("ngram-map-k+ngram-simple+prompt-lookup+draft")
     qtbot.waitUntil(lambda: title.height() >= title.heightForWidth(title.width()))
