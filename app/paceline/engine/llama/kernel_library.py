@@ -133,6 +133,7 @@ def _declared(lib: Any) -> Any:
         ("install", number, ()),
         ("enable", None, (ctypes.c_uint64,)),
         ("calls", ctypes.c_long, (number,)),
+        ("use", number, (text,)),
         ("self_test", number, (number, number)),
         ("mark_crashes", None, (text,)),
     )

@@ -11,7 +11,7 @@ import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 from paceline.engine.llama.loadable_backends import load_backends, open_ggml
@@ -128,17 +128,25 @@ def on_abort(tell: Callable[[str], None]) -> None:
 def declared(
     library: Any, prefix: str, functions: Iterable[tuple[str, Any, tuple[Any, ...]]]
 ) -> Any:
-    """Declare the results and arguments of a library's functions, and return the library.
+    """Return some of a library's functions, declared for the caller alone.
 
     Args:
         library: A library of ctypes.
         prefix: Common beginning of the functions' names.
         functions: The rest of each name, the result's type and the arguments' types.
+
+    Raises:
+        AttributeError: The library lacks one of them.
     """
-    for name, result, arguments in functions:
-        function = getattr(library, f"{prefix}{name}")
+    own = SimpleNamespace()
+    for rest, result, arguments in functions:
+        name = f"{prefix}{rest}"
+        # An attribute of the library would be the same object for all: two files that declare
+        # one function, each with a structure of its own, would change it for each other.
+        function = library[name]
         function.restype, function.argtypes = result, arguments
-    return library
+        setattr(own, name, function)
+    return own
 
 
 def meta(model: Any, key: str) -> str:
