@@ -106,7 +106,10 @@ def shows_what_the_engine_measured(
     assert not card.value.isVisible()
     card.button.click()  # its hash is computed on demand
     expected = hashlib.sha256(draft_path.read_bytes()).hexdigest()
-    qtbot.waitUntil(lambda: record_of(program).draft.sha256 == expected)  # type: ignore[union-attr]
+    qtbot.waitUntil(
+        lambda: record_of(program).draft.sha256 == expected,  # type: ignore[union-attr]
+        timeout=REPLY_MS,
+    )
     assert card.button.isHidden()
     assert card.value.text().replace("\u200b", "") == expected
 
