@@ -219,6 +219,17 @@ def test_a_byte_that_is_no_text(whole: Whole, tmp_path: Path, word: str) -> None
     assert sum("\ufffd" in text for text in shown) == (word in ("title 7", "<text 7 1>"))
 
 
+@pytest.mark.parametrize(
+    "name",
+    ["USING fts5 (text", "CREATE TABLE unsent", "CREATE TABLE facts", "unsent (conversation"],
+)
+def test_another_name_in_the_layout_is_mended(whole: Whole, tmp_path: Path, name: str) -> None:
+    data = bytearray(whole.data)
+    end = data.index(name.encode()) + len(name)
+    data[end - 1 : end] = b"q"
+    assert tried(whole, tmp_path / "home", data) == set()
+
+
 @pytest.mark.parametrize("table", ["conversations", "unsent", "places"])
 def test_damage_in_what_a_start_needs_is_mended_by_that_start(
     table: str, whole: Whole, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
