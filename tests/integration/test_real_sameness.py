@@ -77,7 +77,7 @@ def test_texts_far_beyond_a_sliding_window_are_the_same(n_threads: int) -> None:
         options = {"max_tokens": 60, "ignore_eog": True, "sampling": SamplingParams(0.3), "seed": 4}
         engine.reply(prompt, **{**options, "max_tokens": 1})  # so that all find the same cells
         plain = engine.reply(prompt, **options)
-        assert plain.stats.n_prompt > 3000
+        assert plain.stats.n_prompt > 2500
         more = ("ngram-simple", "prompt-lookup", "draft:n_max=4:p_min=0", "suffix+draft")
         for strategy in (STRATEGIES[0], "auto", *more):
             drafted = engine.reply(prompt, strategy=strategy, **options)
