@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import re
 import sqlite3
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +14,6 @@ from paceline.sentence import Argument, made, sentence
 _BUSY, _LOCKED, _READONLY, _IOERR = 5, 6, 8, 10
 _CORRUPT, _FULL, _CANTOPEN, _FORMAT, _NOTADB = 11, 13, 14, 24, 26
 _SURROUNDINGS = {3, _BUSY, _LOCKED, 7, _READONLY, 9, _IOERR, _FULL, _CANTOPEN, 15, 22, 23}
-_LACKS = re.compile(r"no such (table|column)|has no column named")
 KEPT = sentence("What is new is kept in memory and tried again every two seconds.")
 
 
@@ -91,9 +89,7 @@ def is_busy(error: Exception) -> bool:
 def is_damage(error: Exception) -> bool:
     """Return whether the file's content is broken."""
     known = isinstance(error, (UnicodeDecodeError, DamageError))
-    # A layout that the migrations have accepted lacks nothing but by a wrong byte in a name.
-    lacks = isinstance(error, sqlite3.OperationalError) and _LACKS.search(str(error)) is not None
-    return known or lacks or _code(error) in (_CORRUPT, _FORMAT, _NOTADB)
+    return known or _code(error) in (_CORRUPT, _FORMAT, _NOTADB)
 
 
 def is_about_content(error: Exception) -> bool:

@@ -83,6 +83,7 @@ def read_through(connection: sqlite3.Connection) -> None:
     """
     for table in TABLES:
         connection.execute(f"SELECT {read_as(table)} FROM {table} LIMIT 0")
+    connection.execute("SELECT rowid, text FROM words LIMIT 0")  # the index of searches
     for table, column in (("conversations", "title"), ("unsent", "text"), ("places", "offset_px")):
         connection.execute(f"SELECT max(length({column})) FROM {table} NOT INDEXED").fetchone()
 
