@@ -70,14 +70,14 @@ def test_texts_far_beyond_a_sliding_window_are_the_same(n_threads: int) -> None:
     """Gemma 3's layers see 512 tokens, but for every sixth; itself drafts, too."""
     gemma = real_models.path_or_skip("gemma3-270m")
     words = (Path(__file__).parents[2] / "README.md").read_text("utf-8").split()
-    prompt = " ".join((words * 9)[:2000])
+    prompt = " ".join((words * 9)[:2200])
     with Engine(gemma, gemma, n_threads=n_threads, n_ctx=4096, kernels="own") as engine:
         if {use.by for use in engine.loaded.target.kernels} != {"own"}:
             pytest.skip("Paceline's own kernels do not take all types of this model here")
         options = {"max_tokens": 60, "ignore_eog": True, "sampling": SamplingParams(0.3), "seed": 4}
         engine.reply(prompt, **{**options, "max_tokens": 1})  # so that all find the same cells
         plain = engine.reply(prompt, **options)
-        assert plain.stats.n_prompt > 2500
+        assert plain.stats.n_prompt > 3000
         more = ("ngram-simple", "prompt-lookup", "draft:n_max=4:p_min=0", "suffix+draft")
         for strategy in (STRATEGIES[0], "auto", *more):
             drafted = engine.reply(prompt, strategy=strategy, **options)
