@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import re
 import struct
 from dataclasses import replace
@@ -17,7 +18,7 @@ from paceline.engine.llama import LlamaBackend
 from paceline.engine.llama.buffers import Buffers
 from paceline.engine.llama.dry_run import DryRuns, read_caches
 from paceline.engine.llama.gguf import all_tensors
-from paceline.engine.llama.library import start
+from paceline.engine.llama.library import declared, libggml, start
 from paceline.engine.llama.reading import reading_rates
 from paceline.engine.llama.repacking import repacked_bytes
 from paceline.errors import ModelError, ValueOutOfRangeError
@@ -241,9 +242,15 @@ def test_a_head_has_a_cache_of_its_own_and_an_assistant_has_none(dry_runs: DryRu
 
 
 def test_copies_and_reading_can_be_measured_in_one_process_by_turns(target_path: Path) -> None:
-    """Both begin with `ggml_init`, each with a structure of its own."""
+    """Both declare `ggml_init` and others."""
     tensors = all_tensors(target_path)
     rates, copies = reading_rates(1, CancelFlag()), repacked_bytes(tensors)
     assert reading_rates(1, CancelFlag())
     assert rates
     assert repacked_bytes(tensors) == copies
+
+
+def test_a_files_declarations_are_its_own() -> None:
+    one = declared(libggml, "ggml_", (("free", None, (ctypes.c_void_p,)),))
+    declared(libggml, "ggml_", (("free", ctypes.c_int, ()),))
+    assert (one.ggml_free.restype, one.ggml_free.argtypes) == (None, (ctypes.c_void_p,))

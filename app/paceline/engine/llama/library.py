@@ -142,11 +142,21 @@ def declared(
     for rest, result, arguments in functions:
         name = f"{prefix}{rest}"
         # An attribute of the library would be the same object for all: two files that declare
-        # one function, each with a structure of its own, would change it for each other.
+        # one function, each with types of its own, would change it for each other.
         function = library[name]
         function.restype, function.argtypes = result, arguments
         setattr(own, name, function)
     return own
+
+
+class InitParams(ctypes.Structure):
+    """`struct ggml_init_params`: the memory of a context for tensors."""
+
+    _fields_ = (
+        ("mem_size", ctypes.c_size_t),
+        ("mem_buffer", ctypes.c_void_p),
+        ("no_alloc", ctypes.c_bool),
+    )
 
 
 def meta(model: Any, key: str) -> str:

@@ -8,7 +8,7 @@ import time
 from typing import Any
 
 from paceline.engine.cancel import CancelFlag
-from paceline.engine.llama.library import declared, libggml, start
+from paceline.engine.llama.library import InitParams, declared, libggml, start
 from paceline.engine.model.threads import own_clock
 
 _N_BYTES = 256 << 20
@@ -20,16 +20,6 @@ _COLUMNS, _ROW_BYTES = 4096, 2304
 _FILL = 0x11  # no denormal number as a block's scale: those would slow the product down
 _TRIES, _LIMIT_S = 9, 0.3
 _POINTER = ctypes.c_void_p
-
-
-class _InitParams(ctypes.Structure):
-    """`struct ggml_init_params`."""
-
-    _fields_ = (
-        ("mem_size", ctypes.c_size_t),
-        ("mem_buffer", _POINTER),
-        ("no_alloc", ctypes.c_bool),
-    )
 
 
 def reading_rates(n_threads: int, cancel: CancelFlag) -> tuple[float, ...]:
@@ -49,7 +39,7 @@ def reading_rates(n_threads: int, cancel: CancelFlag) -> tuple[float, ...]:
         lib = _lib()
     except AttributeError:  # the CPU's code is in a separate library
         return ()
-    context = lib.ggml_init(_InitParams(_N_BYTES + _REST_BYTES, None, no_alloc=False))
+    context = lib.ggml_init(InitParams(_N_BYTES + _REST_BYTES, None, no_alloc=False))
     if not context:
         return ()
     try:
@@ -91,7 +81,7 @@ def _lib() -> Any:
     """
     number, size = ctypes.c_int, ctypes.c_size_t
     functions = (
-        ("init", _POINTER, (_InitParams,)),
+        ("init", _POINTER, (InitParams,)),
         ("free", None, (_POINTER,)),
         ("new_tensor_2d", _POINTER, (_POINTER, number, ctypes.c_int64, ctypes.c_int64)),
         ("nbytes", size, (_POINTER,)),

@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from paceline.engine.llama.devices import device_function
-from paceline.engine.llama.library import declared, libggml
+from paceline.engine.llama.library import InitParams, declared, libggml
 from paceline.engine.model.model_file import GgufTensor
 
 _POINTER = ctypes.c_void_p
@@ -28,14 +28,6 @@ _N_TOKENS = 512
 _LOOKED_UP = re.compile(r"^(token_embd|per_layer_token_embd|position_embd|token_types)\.")
 """Pattern of embeddings, which are looked up and not multiplied by; no other layout helps."""
 _EMBEDDING, _OUTPUT = "token_embd.weight", "output.weight"
-
-
-class _InitParams(ctypes.Structure):
-    _fields_ = (
-        ("mem_size", ctypes.c_size_t),
-        ("mem_buffer", _POINTER),
-        ("no_alloc", ctypes.c_bool),
-    )
 
 
 def repacked_bytes(tensors: Iterable[GgufTensor]) -> int:
@@ -97,7 +89,7 @@ def _is_repacked(kind: int, shape: tuple[int, ...], buffer_types: list[int]) -> 
 @contextmanager
 def _context() -> Iterator[int]:
     lib = _lib()
-    context = lib.ggml_init(_InitParams(_MEMORY_BYTES, None, no_alloc=True))
+    context = lib.ggml_init(InitParams(_MEMORY_BYTES, None, no_alloc=True))
     try:
         yield context
     finally:
@@ -125,7 +117,7 @@ def _lib() -> Any:
     """Return ggml with declarations of the functions that llama-cpp-python lacks."""
     sizes = ctypes.POINTER(ctypes.c_int64)
     functions = (
-        ("init", _POINTER, (_InitParams,)),
+        ("init", _POINTER, (InitParams,)),
         ("free", None, (_POINTER,)),
         ("new_tensor", _POINTER, (_POINTER, ctypes.c_int, ctypes.c_int, sizes)),
         ("mul_mat", _POINTER, (_POINTER,) * 3),
