@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, field
 from types import SimpleNamespace
@@ -89,6 +90,7 @@ class OnRequestMachine(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.loop = asyncio.new_event_loop()
+        self.loop.set_default_executor(ThreadPoolExecutor(1))  # one look-up after the other
         self.shelf = Shelf()
         self.desk = Desk(cast("EngineClient", Idle()), LONGEST)
         self.models = OnRequest(self.desk, self.shelf)
@@ -148,10 +150,9 @@ class OnRequestMachine(RuleBasedStateMachine):
         return asked
 
     async def _look_up(self) -> None:
-        """Let names be looked up, which takes a thread."""
-        for _ in range(4):
-            await self.settle()
-            await asyncio.to_thread(int)
+        """Let names be looked up, which takes the one thread of the loop."""
+        await self.settle()
+        await asyncio.to_thread(int)
         await self.settle()
 
     @rule(asked=consumes(asked))
@@ -208,6 +209,9 @@ def test_a_burst_for_two_models_costs_one_load_for_each() -> None:
     async def burst() -> None:
         names = ["one", "two"] * 12
         asked = [asyncio.ensure_future(request(name)) for name in names]
+        # Each looks for its file in a thread: no load may end before the last one waits.
+        while models.n_waiting < len(names) and not any(each.done() for each in asked):
+            await asyncio.sleep(0.001)
         while not all(each.done() for each in asked):
             await asyncio.sleep(0.001)
             if shelf.gate is not None and not shelf.gate.done() and shelf.is_loading:
@@ -322,8 +326,8 @@ def test_a_server_that_ends_loads_nothing_more() -> None:
                     await models.wanted("two")
 
             waiting = asyncio.ensure_future(other())
-            await asyncio.to_thread(int)
-            await asyncio.sleep(0.01)
+            while not models.n_waiting:
+                await asyncio.to_thread(int)
             desk.close()
         await asyncio.wait([waiting])
         return waiting.exception()
