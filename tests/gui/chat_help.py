@@ -129,7 +129,7 @@ def rest(chat: ChatView, qtbot: QtBot) -> None:
         timers = chat.findChildren(QTimer, options=own)
         return any(timer.isActive() and not timer.interval() for timer in timers)
 
-    qtbot.waitUntil(lambda: not is_building(), timeout=5_000)
+    qtbot.waitUntil(lambda: not is_building())
     QApplication.processEvents()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -36,6 +37,14 @@ if TYPE_CHECKING:
     from paceline.gui.chat.view import ChatView
     from paceline.gui.kit.notices import Notice
     from paceline.settings import EngineHost
+
+
+@pytest.fixture
+def qtbot(qtbot: QtBot) -> QtBot:
+    """The usual one, which waits 30 s where a test names no time: other work shares the cores."""
+    for name in ("waitUntil", "waitSignal", "waitExposed"):
+        setattr(qtbot, name, partial(getattr(qtbot, name), timeout=30_000))
+    return qtbot
 
 
 @pytest.fixture(autouse=True, scope="module")
