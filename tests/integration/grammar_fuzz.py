@@ -50,6 +50,7 @@ ON_PURPOSE = (
 )  # fmt: skip
 """Parts of messages that refuse grammars which llama.cpp accepts, or never ends with."""
 MOST_BEGINNINGS = 300
+MOST_REPEATS = 2000
 STEPS = 14
 SLOW_S = 0.002
 
@@ -136,15 +137,20 @@ def sensible(rng: random.Random) -> str:
 
 
 def is_bearable(rules: dict[str, Node]) -> bool:
-    """Return whether llama.cpp ends with a grammar: no left recursion, and few alternatives."""
+    """Return whether llama.cpp takes a grammar and ends with it.
+
+    So it has no left recursion, few alternatives, and no more repetitions than llama.cpp takes.
+    """
     empty: set[str] = set()
     while more := {name for name, rule in rules.items() if may_be_empty(rule, empty)} - empty:
         empty |= more
     for node in (node for rule in rules.values() for node in parts(rule)):
         if isinstance(node, Repeat) and node.most is None and may_be_empty(node.item, empty):
             return False
-        if isinstance(node, Repeat) and (node.most or node.least) > 3 and has_rules(node.item):
-            return False  # it counts the rules that nested repetitions come to
+        if isinstance(node, Repeat):
+            n_repeats = node.most or node.least
+            if n_repeats > MOST_REPEATS or (n_repeats > 3 and has_rules(node.item)):
+                return False  # it counts the rules that nested repetitions come to
     try:
         beginnings = Beginnings(rules, empty)
         return all(beginnings.count(Ref(name)) <= MOST_BEGINNINGS for name in rules)

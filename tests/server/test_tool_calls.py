@@ -295,17 +295,22 @@ FORMS: dict[str, dict[str, Any]] = {
 def test_a_real_model_calls_a_tool_or_keeps_the_form(
     real: Endpoint, name: str, *, is_long: bool
 ) -> None:
+    n_ended = 0
     with api_of(name, real.url) as api:
         for i in range(4) if is_long else (0, 3):
             said = api.ask(
                 ASKED, FEW, "auto", max_tokens=300, is_streamed=i == 3,
                 extra_body=FORMS[name] | {"temperature": 0.8, "seed": i},
             )  # fmt: skip
+            if said.end == "limit":  # so small a model may go on calling
+                continue
+            n_ended += 1
             assert said.end in ("calls", "end")
             for call in said.calls:
                 assert not Judge(FEW[call.name]).problem_of(call.arguments)
             if not said.calls:
                 assert not Judge(FORM).problem_of(said.text)
+    assert n_ended >= 2
 
 
 def test_a_form_beside_a_call_that_must_come_is_a_warning(endpoint: Endpoint) -> None:
