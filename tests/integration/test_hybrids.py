@@ -41,9 +41,11 @@ def engine(demo_pair: tuple[Path, Path], kind: str) -> Iterator[Engine]:
 
 
 @pytest.fixture
-def model(engine: Engine) -> LanguageModel:
+def model(engine: Engine) -> Iterator[LanguageModel]:
+    """The target's model without its books: empty before and after the test."""
     engine.pair.empty()
-    return engine.pair.target.model
+    yield engine.pair.target.model
+    engine.pair.empty()
 
 
 def test_it_says_how_far_it_goes_back(engine: Engine, model: LanguageModel, kind: str) -> None:
