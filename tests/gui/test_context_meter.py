@@ -198,7 +198,7 @@ def test_what_is_typed_is_counted_when_the_typing_stops(
     n_before = len(client.all(CountTokens))
     for letter in "Hello":
         qtbot.keyClicks(composer.edit, letter)
-    qtbot.waitUntil(lambda: len(client.all(CountTokens)) > n_before)
+    qtbot.waitUntil(lambda: len(client.all(CountTokens)) > n_before, timeout=5000)
     question = client.last(CountTokens)
     assert question.prompt.messages[-1] == ChatMessage.of_text("user", "Hello")
     assert len(client.all(CountTokens)) == n_before + 1

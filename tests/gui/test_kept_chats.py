@@ -477,7 +477,7 @@ def test_a_database_of_a_later_version_is_left_alone_and_that_is_said(
         connection.execute("CREATE TABLE later (x)")
         connection.execute("PRAGMA user_version = 99")
     life = live().load()
-    qtbot.waitUntil(lambda: not life.program.window.chat_pane.errors.isHidden())
+    qtbot.waitUntil(lambda: not life.program.window.chat_pane.errors.isHidden(), timeout=5000)
     life.ask("Two", "2")
     assert (replies(life.program), titles(life.program)) == (["2"], ["Two"])
     life.end()

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from paceline.gui.program import Program
 
 LIMIT_MS = 500
-CLOSE_LIMIT_S = 10  # beside other work
+CLOSE_LIMIT_S = 2
 STOP_LIMIT_S = 10
 QUESTION = "Explain this: " + "the file is read line by line and closed. " * 90
 

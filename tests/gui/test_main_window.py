@@ -222,7 +222,7 @@ def test_the_window_is_remembered(
     file = paceline_home / "config" / "settings.json"
     program = make_program()
     program.speculation.choose("off")
-    qtbot.waitUntil(file.exists)  # changes are saved soon
+    qtbot.waitUntil(file.exists, timeout=5000)  # changes are saved soon
     assert json.loads(file.read_text(encoding="utf-8"))["strategies"] == ["off"]
     program.window.actions_.panel.trigger()
     program.window.panel.open_only(["drafters"])

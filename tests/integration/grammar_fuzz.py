@@ -51,6 +51,7 @@ ON_PURPOSE = (
 """Parts of messages that refuse grammars which llama.cpp accepts, or never ends with."""
 MOST_BEGINNINGS = 300
 MOST_REPEATS = 2000
+"""Repetitions of an item that llama.cpp takes; Paceline takes more."""
 STEPS = 14
 SLOW_S = 0.002
 
@@ -144,13 +145,13 @@ def is_bearable(rules: dict[str, Node]) -> bool:
     empty: set[str] = set()
     while more := {name for name, rule in rules.items() if may_be_empty(rule, empty)} - empty:
         empty |= more
-    for node in (node for rule in rules.values() for node in parts(rule)):
-        if isinstance(node, Repeat) and node.most is None and may_be_empty(node.item, empty):
+    nodes = (node for rule in rules.values() for node in parts(rule))
+    for repeat in (node for node in nodes if isinstance(node, Repeat)):
+        n_repeats = repeat.most or repeat.least
+        if n_repeats > MOST_REPEATS or (repeat.most is None and may_be_empty(repeat.item, empty)):
             return False
-        if isinstance(node, Repeat):
-            n_repeats = node.most or node.least
-            if n_repeats > MOST_REPEATS or (n_repeats > 3 and has_rules(node.item)):
-                return False  # it counts the rules that nested repetitions come to
+        if n_repeats > 3 and has_rules(repeat.item):
+            return False  # it counts the rules that nested repetitions come to
     try:
         beginnings = Beginnings(rules, empty)
         return all(beginnings.count(Ref(name)) <= MOST_BEGINNINGS for name in rules)
