@@ -30,16 +30,17 @@ def test_what_was_chosen_last_stays_wherever_it_can_be_used(steps: list[str | Ch
     """Pairs with and without something that drafts are loaded, and strategies chosen between."""
     model = SpeculationModel(INFOS)
     fit = StrategyFit(model)
-    chosen, loaded = model.current.name, ""
+    chosen = model.current.name
     for step in steps:
+        before = model.current.name
         if isinstance(step, Chosen):
             model.choose(step.name)
-            chosen = model.current.name
+            if model.current.name != before:  # to choose what is chosen already changes nothing
+                chosen = model.current.name
             continue
-        loaded, before = step, model.current.name
-        words, undo = fit.fit(loaded)
-        assert model.needs(model.current.name) in ("", loaded)
-        if model.needs(chosen) in ("", loaded):
+        words, undo = fit.fit(step)
+        assert model.needs(model.current.name) in ("", step)
+        if model.needs(chosen) in ("", step):
             assert model.current.name == chosen
         assert bool(words) == (model.current.name != before), "not without a word"
         if undo is not None:
