@@ -105,9 +105,10 @@ def test_whatever_was_shown_is_there_when_the_program_was_killed(
         kept = kept_texts(home / "data" / CHATS_FILE)
         lost = {key: text for key, text in shown.items() if kept.get(key) != text}
         assert not lost, (number, driven.said)
-    # What users and models say stays out of the logs.
+    # What users and models say stays out of the logs; a few letters may stand in any log.
     logged = "".join(log.read_text("utf-8") for log in (home / "log").glob("*"))
-    assert not any(line in logged for text in shown.values() for line in text.splitlines() if line)
+    lines = {line for text in shown.values() for line in text.splitlines() if len(line) > 12}
+    assert not [line for line in lines if line in logged]
     print(f"{trials.n} kills, {n_in_reply} within a reply, {len(shown)} messages shown")
     assert n_in_reply >= trials.n // 2  # else the moments say nothing
 
