@@ -32,12 +32,11 @@ def test_what_was_chosen_last_stays_wherever_it_can_be_used(steps: list[str | Ch
     fit = StrategyFit(model)
     chosen = model.current.name
     for step in steps:
-        before = model.current.name
         if isinstance(step, Chosen):
             model.choose(step.name)
-            if model.current.name != before:  # to choose what is chosen already changes nothing
-                chosen = model.current.name
+            chosen = model.current.name
             continue
+        before = model.current.name
         words, undo = fit.fit(step)
         assert model.needs(model.current.name) in ("", step)
         if model.needs(chosen) in ("", step):

@@ -363,10 +363,10 @@ def test_every_drafter_of_a_chain_has_its_section_and_a_long_title_is_not_cut(
     assert program.window.panel.draft_settings.fields["n_max"].value == 6
 
 
-def test_choosing_the_same_again_emits_no_signal(model: SpeculationModel) -> None:
+def test_choosing_the_same_again_is_a_choice_and_no_change(model: SpeculationModel) -> None:
     model.choose("prompt-lookup+draft")
-    spy = QSignalSpy(model.drafter_changed)
+    chosen, changed = QSignalSpy(model.drafter_changed), QSignalSpy(model.strategy_changed)
     model.choose("draft+prompt-lookup")
     model.choose("no-such-drafter+draft")
-    assert spy.count() == 0
+    assert (chosen.count(), changed.count()) == (1, 0)
     assert model.current == choice_of([registry.find("prompt-lookup"), registry.find("draft")])

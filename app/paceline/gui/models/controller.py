@@ -57,7 +57,7 @@ class StrategyFit(QObject):
 
     @Slot()
     def _on_chosen(self) -> None:
-        """Forget the earlier strategy: the user has chosen another one."""
+        """Forget the earlier strategy: the user has chosen one, perhaps the one in its place."""
         self._set_aside = None
 
     def fit(self, drafter: str) -> tuple[str, Action | None]:

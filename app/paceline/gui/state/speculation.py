@@ -119,7 +119,7 @@ class SpeculationModel(QObject):
     """
 
     drafter_changed = Signal()
-    """Another strategy is chosen, or all settings of the chosen one are new."""
+    """A strategy is chosen, perhaps the same one again, or all settings of it are new."""
     strategy_changed = Signal()
     """The strategy is different and valid."""
     refused = Signal(str)
@@ -261,10 +261,7 @@ class SpeculationModel(QObject):
         """Choose a drafter or a chain by its name; an unknown one is ignored."""
         if not all(part in self._infos for part in drafters_named(name)):
             return
-        name = name_of(self._members(name))
-        if name == self._current:
-            return
-        self._current = name
+        self._current = name = name_of(self._members(name))
         self._learn_chain(name)
         self._last[self.group] = name
         self.drafter_changed.emit()
