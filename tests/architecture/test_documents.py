@@ -6,11 +6,14 @@ import re
 
 import pytest
 
+from architecture.measures import TREES
 from architecture.source import APP, PACKAGE, REPOSITORY
 
-PAGES = ("ARCHITECTURE.md", "CONTRIBUTING.md")
+PAGES = ("ARCHITECTURE.md", "CONTRIBUTING.md", "../tests/README.md")
 LONGEST = 1650  # words; three ways through the program, prompts, devices and Auto have a part each
+TESTS = REPOSITORY / "tests"
 ENDINGS = ("py", "md", "h", "cpp", "toml")
+CODE = (".py", ".h", ".cpp", ".toml")
 
 
 def text_of(page: str) -> str:
@@ -24,7 +27,15 @@ def paths_in(text: str) -> set[str]:
 
 
 def is_there(path: str) -> bool:
-    return any((folder / path).exists() for folder in (REPOSITORY, APP, PACKAGE))
+    return any((folder / path).exists() for folder in (REPOSITORY, APP, PACKAGE, TESTS))
+
+
+def names_in(text: str) -> set[str]:
+    """Return Python's names among what stands in backticks; a dotted one gives all of its parts."""
+    words = re.findall(r"`([A-Za-z_][\w.]*)(?:\([^`]*\))?`", text)
+    return {
+        name for word in words if word not in paths_in(text) for name in word.split(".") if name
+    }
 
 
 def test_the_architecture_is_one_page() -> None:
@@ -36,6 +47,16 @@ def test_every_file_that_a_page_names_exists(page: str) -> None:
     named = paths_in(text_of(page))
     assert len(named) > 10
     assert {path for path in named if not is_there(path)} == set()
+
+
+def test_every_name_on_a_page_is_in_the_code() -> None:
+    files = [file for tree in TREES for file in (REPOSITORY / tree).rglob("*")]
+    code = [file for file in files if file.suffix in CODE] + [REPOSITORY / "pyproject.toml"]
+    known = {word for file in code for word in re.findall(r"\w+", file.read_text("utf-8"))}
+    for page in PAGES:
+        named = names_in(text_of(page))
+        assert len(named) > 10
+        assert named - known == set(), page
 
 
 def test_every_package_is_named() -> None:
@@ -55,3 +76,4 @@ def test_a_path_that_is_not_there_is_noticed() -> None:
     }
     assert not is_there("engine/no_such.py")
     assert is_there("settings.py")
+    assert names_in("`Rows.of`, `$small`, `a/b.py`, `own(n)`") == {"Rows", "of", "own"}
