@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def qtbot(qtbot: QtBot) -> QtBot:
-    """The usual one, which waits 30 s where a test names no time: other work shares the cores."""
+    """pytest-qt's, which waits 30 s by default, not 5: other work shares the cores."""
     for name in ("waitUntil", "waitSignal", "waitExposed"):
         setattr(qtbot, name, partial(getattr(qtbot, name), timeout=30_000))
     return qtbot

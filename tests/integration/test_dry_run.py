@@ -17,10 +17,7 @@ from paceline.engine.cancel import CancelFlag
 from paceline.engine.llama import LlamaBackend
 from paceline.engine.llama.buffers import Buffers
 from paceline.engine.llama.dry_run import DryRuns, read_caches
-from paceline.engine.llama.gguf import all_tensors
 from paceline.engine.llama.library import declared, libggml, start
-from paceline.engine.llama.reading import reading_rates
-from paceline.engine.llama.repacking import repacked_bytes
 from paceline.errors import ModelError, ValueOutOfRangeError
 from paceline.messages import DeviceMemory, ModelParams
 from quantised_model import quantised
@@ -239,15 +236,6 @@ def test_a_head_has_a_cache_of_its_own_and_an_assistant_has_none(dry_runs: DryRu
     run = dry_runs.measure(ModelParams(assistant), 1, target)
     assert (sum(run.kv_layers), run.kv) == (0, ())
     assert dict(run.compute)["CPU"] > 0
-
-
-def test_copies_and_reading_can_be_measured_in_one_process_by_turns(target_path: Path) -> None:
-    """Both declare `ggml_init` and others."""
-    tensors = all_tensors(target_path)
-    rates, copies = reading_rates(1, CancelFlag()), repacked_bytes(tensors)
-    assert reading_rates(1, CancelFlag())
-    assert rates
-    assert repacked_bytes(tensors) == copies
 
 
 def test_a_files_declarations_are_its_own() -> None:

@@ -42,7 +42,7 @@ def engine(demo_pair: tuple[Path, Path], kind: str) -> Iterator[Engine]:
 
 @pytest.fixture
 def model(engine: Engine) -> Iterator[LanguageModel]:
-    """The target's model without its books: empty before and after the test."""
+    """The target's bare model, without the pair's record of its tokens; both are emptied."""
     engine.pair.empty()
     yield engine.pair.target.model
     engine.pair.empty()

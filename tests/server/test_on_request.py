@@ -150,7 +150,7 @@ class OnRequestMachine(RuleBasedStateMachine):
         return asked
 
     async def _look_up(self) -> None:
-        """Let names be looked up, which takes the one thread of the loop."""
+        """Wait until names are looked up, which the loop's only worker does before `int`."""
         await self.settle()
         await asyncio.to_thread(int)
         await self.settle()
@@ -326,7 +326,7 @@ def test_a_server_that_ends_loads_nothing_more() -> None:
                     await models.wanted("two")
 
             waiting = asyncio.ensure_future(other())
-            while not models.n_waiting:
+            while not (models.n_waiting or waiting.done()):
                 await asyncio.to_thread(int)
             desk.close()
         await asyncio.wait([waiting])
