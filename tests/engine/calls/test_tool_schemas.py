@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 
 from paceline.content import Tool
 from paceline.engine.calls.tool_schemas import ToolSchema, closed
 
 TEXT = {"type": "string"}
 NAMED = {"type": "object", "properties": {"a": TEXT}}
+KEYWORDS = st.sampled_from((
+    "type", "properties", "required", "additionalProperties", "enum", "const", "anyOf", "oneOf",
+    "allOf", "$ref", "$defs", "definitions", "items", "prefixItems", "minLength", "if",
+))  # fmt: skip
+ANY_JSON = st.recursive(
+    st.sampled_from((0, -1.5, True, None, "object", "string", "a", "#", "#/$defs/a")),
+    lambda part: st.lists(part, max_size=2) | st.dictionaries(KEYWORDS, part, max_size=3),
+)
 CLOSED = {**NAMED, "additionalProperties": False}
 
 
@@ -74,3 +85,18 @@ def test_a_tool_without_parameters_takes_none() -> None:
 def test_how_a_value_is_written(schema: str, kind: str) -> None:
     text = f'{{"properties": {{"a": {schema}}}, "$defs": {{"n": {{"type": "number"}}}}}}'
     assert ToolSchema(Tool("t", "", text)).kind("a") == kind
+
+
+@given(st.dictionaries(KEYWORDS, ANY_JSON, max_size=4))
+@example({"properties": {}, "required": [["a"]]})
+@example({"properties": {}, "required": [{}]})
+@example({"properties": {"a": {"enum": 5}}})
+@example({"properties": {"a": {"anyOf": 5}}})
+@settings(max_examples=300)
+def test_nothing_in_a_schema_breaks_it(schema: dict[str, Any]) -> None:
+    """Keywords have values of any type; what is no schema is left to the grammar's compiler."""
+    read = ToolSchema(Tool("tool", "", json.dumps(schema)))
+    for argument in read.arguments or ():
+        assert read.kind(argument.name) == argument.kind
+        assert argument.is_kept_as_text in (True, False)
+        assert read.takes(argument.name, "string") in (True, False)

@@ -104,7 +104,7 @@ class ToolSchema:
         if not isinstance(schema, dict):
             return
         properties, required = schema.get("properties", {}), schema.get("required", [])
-        if not (isinstance(properties, dict) and isinstance(required, list)):
+        if not (isinstance(properties, dict) and _is_list_of_texts(required)):
             return
         if any(word in schema for word in ("allOf", "anyOf", "oneOf", "$ref", "if")):
             return
@@ -158,14 +158,19 @@ def _refers_to_whole(part: Any) -> bool:
     return any(map(_refers_to_whole, part.values()))
 
 
+def _is_list_of_texts(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(text, str) for text in value)
+
+
 def _is_any_text(schema: Any) -> bool:
     if not isinstance(schema, dict):
         return schema is True
     words = schema.keys() - _SAID
     texts = schema.get("enum", [schema.get("const", "")])
-    if words & {"enum", "const"} and all(isinstance(text, str) for text in texts):
+    if words & {"enum", "const"} and _is_list_of_texts(texts):
         return words <= {"type", "enum", "const"}
-    if parts := schema.get("anyOf", schema.get("oneOf")):
+    parts = schema.get("anyOf", schema.get("oneOf"))
+    if isinstance(parts, list) and parts:
         return words <= {"anyOf", "oneOf"} and any(map(_is_any_text, parts))
     is_text = words == {"type"} or schema.get("type") == "string"
     return not words or (is_text and words <= {"type", "minLength", "maxLength"})
