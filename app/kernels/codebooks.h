@@ -334,7 +334,8 @@ template <> inline Words row_scales<IQ2_XS>(const char * p) { return sixteen_nib
 template <> inline Words row_scales<IQ2_S>(const char * p) { return sixteen_nibbles(p + 74); }
 template <> inline Words row_scales<IQ3_XXS>(const char * p) { return eight_highest(load(p + 66)); }
 template <> inline Words row_scales<IQ3_S>(const char * p) {
-    const __m128i x = _mm_cvtepu8_epi16(_mm_castps_si128(_mm_load_ss((const float *) (p + 106))));
+    int four; memcpy(&four, p + 106, 4);
+    const __m128i x = _mm_cvtepu8_epi16(_mm_cvtsi32_si128(four));
     const __m128i nibbles = _mm_and_si128(_mm_or_si128(x, _mm_slli_epi16(x, 4)), _mm_set1_epi16(0x0f0f));
     return odd_words(eight_words((uint64_t) _mm_cvtsi128_si64(nibbles)));
 }
