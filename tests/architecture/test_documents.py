@@ -32,10 +32,8 @@ def is_there(path: str) -> bool:
 
 def names_in(text: str) -> set[str]:
     """Return Python's names among what stands in backticks; a dotted one gives all of its parts."""
-    words = re.findall(r"`([A-Za-z_][\w.]*)(?:\([^`]*\))?`", text)
-    return {
-        name for word in words if word not in paths_in(text) for name in word.split(".") if name
-    }
+    words = {*re.findall(r"`([A-Za-z_][\w.]*)(?:\([^`]*\))?`", text)} - paths_in(text)
+    return {name for word in words for name in word.split(".") if name}
 
 
 def test_the_architecture_is_one_page() -> None:
